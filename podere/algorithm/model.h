@@ -83,8 +83,15 @@ class Model {
   /// Scores before the last activation [n_outputs x n_rows], output by output, of the rows held here. Local. Throws
   /// InputError for a table without the model's features.
   virtual std::vector<float> margins(const table::Table& table, int n_threads) const = 0;
-  /// What margins mean: the probability of class 1, probabilities that sum to 1, numbers.
+  /// What margins mean: the probability of class 1, probabilities that sum to 1, numbers. Of clusters as of classes.
   virtual std::vector<float> predictions(std::vector<float> margins, int n_threads) const = 0;
+
+  /// How well it fits rows, of a model that looks at no labels: all rows of the table, whose part each rank has.
+  /// Collective. Throws InputError, on all ranks, for rows that it cannot take.
+  virtual Json measures_of_rows(const table::Table& /*table*/, const comm::Communicator& /*comm*/,
+                                int /*n_threads*/) const {
+    return Json::object();
+  }
 
   /// The content of its file.
   virtual std::string to_text() const = 0;

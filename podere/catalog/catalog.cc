@@ -5,6 +5,8 @@
 #include "examples/nearest_centroid/nearest_centroid.h"
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
+#include "podere/cluster/kmeans.h"
+#include "podere/cluster/mixture.h"
 #include "podere/neural/algorithm.h"
 #include "podere/tree/algorithm.h"
 
@@ -12,9 +14,8 @@ namespace podere::catalog {
 
 const std::vector<const algorithm::Algorithm*>& algorithms() {
   static const std::vector<const algorithm::Algorithm*> kAlgorithms = {
-      &tree::boosted_trees(),
-      &neural::dense_networks(),
-      &examples::nearest_centroid(),
+      &tree::boosted_trees(), &neural::dense_networks(),     &cluster::kmeans(),
+      &cluster::mixture(),    &examples::nearest_centroid(),
   };
   return kAlgorithms;
 }

@@ -99,9 +99,10 @@ CLI::Validator report_file();
 /// Of "[ADDRESS:]PORT". Makes "8080" "127.0.0.1:8080": for transform(), too.
 CLI::Validator listening_address();
 
-/// Adds an option for one of a few names.
-template <NamedEnum Enum>
-CLI::Option* add_choice(CLI::App& app, const char* option, Enum& value, const std::string& description) {
+/// Adds an option for one of a few names of an Enum, which becomes `value`; `usual` is what holds where none is chosen.
+template <NamedEnum Enum, typename Value>
+CLI::Option* add_choice(CLI::App& app, const char* option, Value& value, const std::string& usual,
+                        const std::string& description) {
   return app
       .add_option_function<std::string>(
           option,
@@ -112,8 +113,12 @@ CLI::Option* add_choice(CLI::App& app, const char* option, Enum& value, const st
               throw CLI::ValidationError(fmt::format("--{}", error.what()));
             }
           },
-          fmt::format("{} [{}]", description, to_string(value)))
-      ->type_name(choices(names_of(value).values));
+          fmt::format("{} [{}]", description, usual))
+      ->type_name(choices(names_of(Enum()).values));
+}
+template <NamedEnum Enum>
+CLI::Option* add_choice(CLI::App& app, const char* option, Enum& value, const std::string& description) {
+  return add_choice<Enum>(app, option, value, std::string(to_string(value)), description);
 }
 
 /// Adds a subcommand that runs `run(options)` when chosen. `define(app, options)` adds its options. The options are

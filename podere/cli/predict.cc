@@ -1,6 +1,8 @@
 // podere predict: one line per row from a model and a table.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "podere/base/printable.h"
 #include "podere/cli/arguments.h"
 #include "podere/cli/group.h"
@@ -22,7 +24,7 @@ struct PredictOptions {
   std::string model;
   std::string path;
   bool margin = false;
-  jobs::Prediction as = jobs::Prediction::kProbability;
+  std::optional<jobs::Prediction> as;
   std::size_t rounds = 0;
 };
 
@@ -35,7 +37,8 @@ void define_predict(CLI::App& app, PredictOptions& options) {
       ->type_name("FILE");
   app.add_flag("--margin", options.margin,
                "Write margins (sums of leaf values, or of a network's last layer) instead of probabilities");
-  add_choice(app, "--as", options.as, "What to write of classes: probabilities, the most likely class, or both");
+  add_choice<jobs::Prediction>(app, "--as", options.as, "probability; of clusters class",
+                               "What to write of classes and clusters: probabilities, the most likely one, or both");
   add_rounds_option(app, options.rounds);
   add_group_options(app, options.group);
   add_output_options(app, options.output);
@@ -46,7 +49,7 @@ void define_predict(CLI::App& app, PredictOptions& options) {
 
 /// Which of the classes a number in the file is of; empty where there are none, or nothing to say.
 std::string what_is_written(const Json& facts, const PredictOptions& options) {
-  if (!facts.contains("classes") || options.as == jobs::Prediction::kClass) return "";
+  if (!facts.contains("classes") || facts.at("as") == to_string(jobs::Prediction::kClass)) return "";
   const auto classes = facts.at("classes").get<std::vector<std::string>>();
   const std::string of = options.margin ? "margin of " : "probability of ";
   if (classes.size() == 2 && !facts.at("is_of_each_class").get<bool>())

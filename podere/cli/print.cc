@@ -73,8 +73,22 @@ std::string bars(std::span<const std::uint64_t> counts) {
   return text;
 }
 
+namespace {
+
+/// Of a model that looks at no labels.
+std::string no_label_text(const Json& label) {
+  if (!label.at("column").is_null()) return fmt::format("{}, which is left out", label.at("column").get<std::string>());
+  const auto names = label.at("called_as_labels").get<std::vector<std::string>>();
+  if (names.empty()) return "none: all columns are features";
+  return fmt::format("none: all columns are features, {} too (if it is the label: --label {})", printable_list(names),
+                     names.front());
+}
+
+}  // namespace
+
 std::string label_text(const Json& label) {
   constexpr std::size_t kMostListed = 10;
+  if (label.at("kind") == "none") return no_label_text(label);
   const auto chosen = label.at("chosen").get<std::string>();
   std::string text = label.at("column").get<std::string>();
   if (label.at("position").is_number()) {

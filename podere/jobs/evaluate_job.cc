@@ -13,13 +13,46 @@
 
 namespace podere::jobs {
 
+namespace {
+
+/// What was read for a job, and what it took.
+void add_common_facts(const ModelAndTable& loaded, const JobContext& context, Json& result) {
+  result["unknown_categories"] = loaded.facts.unknown;
+  result["load_seconds"] = loaded.load_seconds;
+  result.update(resources(context.comm, context.n_threads));
+}
+
+/// Collective.
+Json measure_without_labels(const EvaluateJob& job, const ModelAndTable& loaded, const JobContext& context) {
+  const algorithm::Model& model = *loaded.model;
+  if (job.staged != 0) check_has_rounds(model, job.model);
+  context.progress.report({"evaluate", 0, 1, {}});
+  const Stopwatch watch;
+  Json result = {{"label", describe_no_label(loaded.table->schema())},
+                 {"rows", loaded.table->n_global_rows()},
+                 {"objective", model.objective()}};
+  result.update(model.measures_of_rows(*loaded.table, context.comm, context.n_threads));
+  result["evaluate_seconds"] = watch.seconds();
+  if (job.report) {
+    result["report"] = {
+        {"model", model_facts(context.comm, model)},
+        {"measured", Json::array()},
+        {"columns", column_facts(context.comm, *loaded.table, model, Json::array(), context.n_threads)}};
+  }
+  add_common_facts(loaded, context, result);
+  return result;
+}
+
+}  // namespace
+
 Json run(const EvaluateJob& job, const JobContext& context) {
   const comm::Communicator& comm = context.comm;
   const int n_threads = context.n_threads;
   const ModelAndTable loaded = load_model_and_table(job.model, job.rounds, job.table, true, context);
+  const algorithm::Model& model = *loaded.model;
+  if (!table::uses_labels(model.label_rules())) return measure_without_labels(job, loaded, context);
   const table::Table& table = *loaded.table;
   const Stopwatch watch;
-  const algorithm::Model& model = *loaded.model;
   check_missing_labels(job.table, table, loaded.facts.label, comm);
   const table::LabelRules rules = model.label_rules();
   table::weigh_labels(table, {}, 0, rules, "evaluation", comm);
@@ -65,9 +98,7 @@ Json run(const EvaluateJob& job, const JobContext& context) {
     result["report"] = {
         {"model", std::move(facts)}, {"measured", {std::move(measured)}}, {"columns", std::move(columns)}};
   }
-  result["unknown_categories"] = loaded.facts.unknown;
-  result["load_seconds"] = loaded.load_seconds;
-  result.update(resources(comm, n_threads));
+  add_common_facts(loaded, context, result);
   return result;
 }
 

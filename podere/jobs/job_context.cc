@@ -116,18 +116,19 @@ void check_as_many(const source::SourceSpec& spec, const table::Schema& found, c
 }  // namespace
 
 JobTable validation_table(const source::SourceSpec& validation, const source::SourceSpec& training,
-                          const table::Schema& trained, const JobContext& context, io::ReadFacts& facts) {
+                          const table::Schema& trained, bool needs_label, const JobContext& context,
+                          io::ReadFacts& facts) {
   source::SourceSpec spec = source::with_format(validation, context.comm);
   // The labels of what is kept are numbered already.
   if (source::kept_name(spec.location) && spec.location == training.location) spec.classes.clear();
-  JobTable table = table_for_model(spec, true, trained, context, facts);
+  JobTable table = table_for_model(spec, needs_label, trained, context, facts);
   try {
     check_as_many(spec, table->schema(), trained);
     table::match_features(trained, table->schema());
   } catch (const InputError& error) {
     throw_input_error("validation data {}: {}", spec.location, error.what());
   }
-  check_label_name(spec, *table, trained);
+  if (needs_label) check_label_name(spec, *table, trained);
   return table;
 }
 
@@ -135,6 +136,7 @@ ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds,
                                    bool needs_label, const JobContext& context) {
   context.progress.report({"read", 0, 1, {}});
   auto of_file = load_shared_model(model, context.comm, rounds);
+  needs_label = needs_label && table::uses_labels(of_file->label_rules());
   const Stopwatch watch;
   io::ReadFacts facts;
   const source::SourceSpec source = source::with_format(spec, context.comm);

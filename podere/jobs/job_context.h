@@ -43,7 +43,8 @@ struct ModelAndTable {
   double load_seconds;  ///< of the table
 };
 
-/// load_shared_model, table_for_model and, where a label is needed, check_label_name.
+/// load_shared_model, table_for_model and, where a label is needed, check_label_name. A model that looks at no labels
+/// needs none.
 ModelAndTable load_model_and_table(const std::string& model, std::size_t rounds, const source::SourceSpec& spec,
                                    bool needs_label, const JobContext& context);
 
@@ -56,7 +57,8 @@ void check_label_name(const source::SourceSpec& spec, const table::Table& table,
 /// whose schema is `trained`, with another label, or without the columns that are needed, or of places, not names, more
 /// of them than are. Throws InputError on all ranks.
 JobTable validation_table(const source::SourceSpec& validation, const source::SourceSpec& training,
-                          const table::Schema& trained, const JobContext& context, io::ReadFacts& facts);
+                          const table::Schema& trained, bool needs_label, const JobContext& context,
+                          io::ReadFacts& facts);
 
 /// "executors", "cores" and "peak_memory_bytes" (of the executor that used most). Collective.
 Json resources(const comm::Communicator& comm, int n_threads);

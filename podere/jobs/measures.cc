@@ -75,6 +75,8 @@ Json measure(const Communicator& comm, const algorithm::Model& model, const Meas
         result["pinball_loss"] = evaluate::pinball_loss(comm, rows.predictions, rows.labels, rows.weights, *quantile);
       }
       break;
+    case table::LabelKind::kNone:
+      return Json::object();
   }
   result.update(measure_numbers(comm, rows));
   return result;

@@ -38,11 +38,12 @@ const algorithm::Explainable& need_explainable(const algorithm::Model& model, co
 }
 
 std::vector<std::string> class_names(const algorithm::Model& model) {
-  const table::LabelKind kind = model.label_rules().kind;
-  if (kind != table::LabelKind::kTwoClasses && kind != table::LabelKind::kClasses) return {};
+  const table::LabelRules rules = model.label_rules();
+  const bool has_classes = rules.kind == table::LabelKind::kTwoClasses || rules.kind == table::LabelKind::kClasses;
+  if (!has_classes && table::uses_labels(rules)) return {};
   std::vector<std::string> names = model.schema().classes;
-  for (std::size_t k = names.size(); k < std::max<std::size_t>(2, model.n_outputs()); ++k)
-    names.push_back(std::to_string(k));
+  const std::size_t n = has_classes ? std::max<std::size_t>(2, model.n_outputs()) : rules.n_classes;
+  for (std::size_t k = names.size(); k < n; ++k) names.push_back(std::to_string(k));
   return names;
 }
 

@@ -23,7 +23,8 @@ std::unique_ptr<const algorithm::Model> load_shared_model(const std::string& pat
 void check_has_rounds(const algorithm::Model& model, const std::string& path);
 const algorithm::Explainable& need_explainable(const algorithm::Model& model, const std::string& path);
 
-/// What a model's classes are called: by their texts, else by their numbers. Empty where it predicts numbers.
+/// What a model's classes or clusters are called: by their texts, else by their numbers. Empty where it predicts
+/// numbers.
 std::vector<std::string> class_names(const algorithm::Model& model);
 
 }  // namespace podere::jobs

@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <span>
@@ -31,7 +30,7 @@ class RowFormat {
         classes_(std::move(classes)),
         has_numbers_(has_numbers) {
     if (classes_.empty()) return;
-    chosen_ = evaluate::predicted_classes(values, std::max<std::size_t>(2, n_outputs), n_rows_);
+    chosen_ = evaluate::predicted_classes(values, classes_.size(), n_rows_);
     for (std::string& text : classes_) text = io::field_of(text);
   }
 
@@ -63,7 +62,9 @@ Json run(const PredictJob& job, const JobContext& context) {
   const algorithm::Model& model = *loaded.model;
   const table::Table& table = *loaded.table;
   const std::vector<std::string> classes = class_names(model);
-  const bool wants_classes = job.as != Prediction::kProbability;
+  const bool has_clusters = !table::uses_labels(model.label_rules()) && !classes.empty();
+  const Prediction as = job.as.value_or(has_clusters && !job.margin ? Prediction::kClass : Prediction::kProbability);
+  const bool wants_classes = as != Prediction::kProbability;
   if (wants_classes && classes.empty()) {
     throw_input_error("{}: predicts numbers, and no classes: leave --as out", job.model);
   }
@@ -79,7 +80,7 @@ Json run(const PredictJob& job, const JobContext& context) {
   context.progress.report({"write", 0, 1, {}});
 
   const RowFormat rows(values, model.n_outputs(), wants_classes ? classes : std::vector<std::string>(),
-                       job.as != Prediction::kClass);
+                       as != Prediction::kClass);
   const auto format = [&](std::size_t begin, std::size_t end, std::string& text) { rows.append(begin, end, text); };
   io::write_lines(job.output, "", table.n_rows(), format, comm, n_threads);
   context.progress.count_rows(0, table.n_rows());
@@ -90,7 +91,8 @@ Json run(const PredictJob& job, const JobContext& context) {
                  {"write_seconds", watch.seconds()}};
   if (!classes.empty()) {
     result["classes"] = classes;
-    result["is_of_each_class"] = model.n_outputs() > 1;
+    result["is_of_each_class"] = model.n_outputs() > 1 || has_clusters;
+    result["as"] = to_string(as);
   }
   result.update(resources(comm, n_threads));
   return result;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 
 #include "podere/base/enum_names.h"
@@ -10,8 +11,8 @@
 namespace podere::jobs {
 
 enum class Prediction {
-  kProbability,  ///< of class 1, or of each class; a number where numbers were learned
-  kClass,        ///< the most likely class, by its name or number
+  kProbability,  ///< of class 1, or of each class or cluster; a number where numbers were learned
+  kClass,        ///< the most likely class or cluster, by its name or number
   kBoth,         ///< the class first
 };
 
@@ -26,8 +27,8 @@ struct PredictJob {
   std::string model;   ///< path
   std::string output;  ///< path of an existing, empty file that all executors can write to
   bool margin = false;
-  Prediction as = Prediction::kProbability;
-  std::size_t rounds = 0;  ///< as for EvaluateJob
+  std::optional<Prediction> as = {};  ///< unset: the number of the cluster where the model has any, else kProbability
+  std::size_t rounds = 0;             ///< as for EvaluateJob
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("table", self.table);

@@ -77,7 +77,8 @@ std::unique_ptr<const algorithm::Model> load_base(const TrainJob& job, const alg
 /// The rows of a job, in memory or not.
 class TrainingRows {
  public:
-  TrainingRows(const TrainJob& job, const algorithm::Model* base, const JobContext& context) {
+  /// With labels, if they are used.
+  TrainingRows(const TrainJob& job, const algorithm::Model* base, bool uses_labels, const JobContext& context) {
     if (job.low_memory) {
       source_ = job.table;
       rows_ = open_rows(context);
@@ -85,7 +86,7 @@ class TrainingRows {
     }
     source_ = with_fold_column(source::with_format(job.table, context.comm), job.folds);
     memory_.emplace(base != nullptr ? table_for_model(source_, true, base->schema(), context, facts_)
-                                    : table_of(source_, true, context, &facts_));
+                                    : table_of(source_, uses_labels, context, &facts_));
     if (base != nullptr) check_label_name(source_, **memory_, base->schema());
     fold_column_ = take_fold_column(memory_, job.folds, context);
     // A report is made of the rows after the training.
@@ -133,11 +134,38 @@ class TrainingRows {
   std::unique_ptr<table::RowSource> rows_;
 };
 
+/// Finds what the labels are, and with `options` how they are learned, unless the training continues one. What results
+/// have as "label". Collective. Throws InputError, on all ranks, for labels that cannot be learned.
+Json settle_labels(TrainingRows& rows, const algorithm::Algorithm& algorithm, bool is_continued, Json& options,
+                   const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
+  const auto& column = rows.facts().label;
+  check_missing_labels(rows.source(), rows->labels(), column, comm);
+  if (!is_continued) options = options_for(algorithm, options, rows->labels(), column, comm);
+  const auto trainer = algorithm.trainer(options);
+  const LabelWanted wanted{trainer->label_rules(), trainer->objective_option(), trainer->option_for_numbers()};
+  if (!is_continued) {
+    const auto classes = numbers_as_classes(rows.source(), rows->labels(), wanted.rules, comm);
+    if (!classes.empty()) rows.number_labels(classes, context);
+  }
+  check_classes(rows.source(), rows->labels().schema(), wanted);
+  check_label_guess(rows.source(), rows->labels(), column, wanted, comm);
+  return describe_label(rows.source(), rows->labels(), column, wanted.rules.kind, comm);
+}
+
 std::uint64_t count_training_rows(const table::Table& table, const algorithm::Trainer& trainer,
                                   const comm::Communicator& comm) {
   std::uint64_t n_rows = 0;
   for (std::size_t i = 0; i < table.n_rows(); ++i) n_rows += trainer.is_training_row(table.global({i})) ? 1 : 0;
   return comm.all_reduce(n_rows, comm::Reduction::kSum);
+}
+
+Json validation_facts(const Json& measures) {
+  Json facts = Json::object();
+  for (const auto& [name, value] : measures.items()) {
+    if (value.is_number() || value.is_null()) facts["validation_" + name] = value;
+  }
+  return facts;
 }
 
 /// Of an algorithm that does not look at validation data itself. What cannot be measured is warned of: the model is
@@ -146,13 +174,12 @@ Json validation_measures(const algorithm::Model& model, const table::Table& tabl
   const comm::Communicator& comm = context.comm;
   Json facts = Json::object();
   try {
+    if (!table::uses_labels(model.label_rules()))
+      return validation_facts(model.measures_of_rows(table, comm, context.n_threads));
     table::weigh_labels(table, {}, 0, model.label_rules(), "validation", comm);
     std::vector<float> predictions;
     comm.agree([&] { predictions = model.predictions(model.margins(table, context.n_threads), context.n_threads); });
-    const Json measures = measure(comm, model, {predictions, table.label(), table.weight()}, 0);
-    for (const auto& [name, value] : measures.items()) {
-      if (value.is_number() || value.is_null()) facts["validation_" + name] = value;
-    }
+    facts = validation_facts(measure(comm, model, {predictions, table.label(), table.weight()}, 0));
   } catch (const InputError& error) {  // on all ranks
     if (comm.is_root()) context.progress.warn(fmt::format("the model could not be validated: {}", error.what()));
   }
@@ -196,6 +223,7 @@ Json training_report(const TrainJob& job, const algorithm::Trainer& trainer, con
     return predictions;
   };
   Json measured = Json::array();
+  const bool uses_labels = table::uses_labels(model.label_rules());
   // The model is there: what cannot be measured is left out of the report, on all ranks.
   const auto measure_part = [&](const MeasuredRows& rows, const char* which, const source::SourceSpec& source) {
     try {
@@ -206,13 +234,14 @@ Json training_report(const TrainJob& job, const algorithm::Trainer& trainer, con
       }
     }
   };
-  const std::vector<float> predictions = predicted(table);
+  const std::vector<float> predictions = uses_labels ? predicted(table) : std::vector<float>();
   for (const bool is_training : {true, false}) {
+    if (!uses_labels) break;
     if (!is_training && trainer.validation_fraction() == 0) continue;
     const RowsOfPart part = rows_of_part(table, predictions, model.n_outputs(), trainer, is_training);
     measure_part({part.predictions, part.labels, part.weights}, is_training ? "training" : "validation", job.table);
   }
-  if (validation != nullptr) {
+  if (validation != nullptr && uses_labels) {
     const std::vector<float> of_validation = predicted(*validation);
     measure_part({of_validation, validation->label(), validation->weight()}, "validation", *job.validation);
   }
@@ -252,26 +281,19 @@ Json run(const TrainJob& job, const JobContext& context) {
   TensorboardSummaries summaries(job.tensorboard, job.summary_steps, comm, context.progress);
   const Stopwatch load_watch;
   const auto base = load_base(job, *trainer, context);
-  TrainingRows rows(job, base.get(), context);
-  check_missing_labels(rows.source(), rows->labels(), rows.facts().label, comm);
-  const Json options =
-      base ? job.options : options_for(algorithm, job.options, rows->labels(), rows.facts().label, comm);
+  const bool uses_labels = table::uses_labels(trainer->label_rules());
+  TrainingRows rows(job, base.get(), uses_labels, context);
+  Json options = job.options;
+  Json label = uses_labels ? settle_labels(rows, algorithm, base != nullptr, options, context)
+                           : describe_no_label(rows->schema());
   trainer = algorithm.trainer(options);
-  const LabelWanted wanted{trainer->label_rules(), trainer->objective_option(), trainer->option_for_numbers()};
-  if (!base) {
-    const auto classes = numbers_as_classes(rows.source(), rows->labels(), wanted.rules, comm);
-    if (!classes.empty()) rows.number_labels(classes, context);
-  }
   const table::Table& labels = rows->labels();
-  check_classes(rows.source(), labels.schema(), wanted);
-  check_label_guess(rows.source(), labels, rows.facts().label, wanted, comm);
-  Json label = describe_label(rows.source(), labels, rows.facts().label, wanted.rules.kind, comm);
   io::UnknownTexts unknown = rows.facts().unknown;
   std::optional<JobTable> validation;
   if (job.validation) {
     io::ReadFacts found;
-    validation.emplace(validation_table(*job.validation, job.table, rows->schema(), context, found));
-    check_missing_labels(*job.validation, **validation, found.label, comm);
+    validation.emplace(validation_table(*job.validation, job.table, rows->schema(), uses_labels, context, found));
+    if (uses_labels) check_missing_labels(*job.validation, **validation, found.label, comm);
     for (const auto& [column, n] : found.unknown) unknown[column] += n;
   }
   const double load_seconds = load_watch.seconds();

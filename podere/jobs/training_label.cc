@@ -57,6 +57,8 @@ const char* kind_text(table::LabelKind kind) {
       return "counts";
     case table::LabelKind::kNumbers:
       return "numbers";
+    case table::LabelKind::kNone:
+      return "none";
   }
   throw Error("unknown kind of label");
 }
@@ -285,6 +287,14 @@ Json describe_label(const source::SourceSpec& source, const table::Table& table,
   }
   label["chosen"] = choice_text(source, column);
   return label;
+}
+
+Json describe_no_label(const table::Schema& schema) {
+  Json names = Json::array();
+  for (const std::size_t j : io::usual_labels(schema.features)) names.push_back(schema.features[j]);
+  return {{"kind", kind_text(table::LabelKind::kNone)},
+          {"column", schema.label ? Json(*schema.label) : Json()},
+          {"called_as_labels", std::move(names)}};
 }
 
 }  // namespace podere::jobs

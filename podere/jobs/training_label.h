@@ -53,4 +53,8 @@ Json describe_label(const source::SourceSpec& source, const table::Table& table,
                     const std::optional<io::LabelColumn>& column, table::LabelKind kind,
                     const comm::Communicator& comm);
 
+/// The same where no label is looked at: "kind" is "none", "column" is that which is no feature as it was chosen, or
+/// null, and "called_as_labels" are features that may be labels by their names. Local.
+Json describe_no_label(const table::Schema& schema);
+
 }  // namespace podere::jobs

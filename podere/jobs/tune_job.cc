@@ -142,6 +142,9 @@ struct LabeledTable {
 LabeledTable load_table(const TuneJob& job, const Json& options, const algorithm::Algorithm& algorithm,
                         const JobContext& context) {
   const comm::Communicator& comm = context.comm;
+  if (!table::uses_labels(algorithm.trainer(options)->label_rules())) {
+    throw_input_error("tune compares how well labels are predicted, and {} looks at none", job.algorithm);
+  }
   LabeledTable loaded;
   loaded.source = with_fold_column(source::with_format(job.table, comm), job.folds);
   io::ReadFacts read;
@@ -269,7 +272,7 @@ Json run(const TuneJob& given, const JobContext& context) {
   std::optional<JobTable> validation;
   if (job.validation) {
     io::ReadFacts found;
-    validation.emplace(validation_table(*job.validation, job.table, table.schema(), context, found));
+    validation.emplace(validation_table(*job.validation, job.table, table.schema(), true, context, found));
     check_missing_labels(*job.validation, **validation, found.label, comm);
   }
   Json facts = {{"label", loaded.label},

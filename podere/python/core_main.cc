@@ -188,23 +188,23 @@ std::shared_ptr<AnyModel> share(std::unique_ptr<const AnyModel> model) {
   return std::const_pointer_cast<AnyModel>(std::shared_ptr<const AnyModel>(std::move(model)));
 }
 
-std::shared_ptr<AnyModel> train_any(const std::string& algorithm, Rows& rows, const Rows* validation,
-                                    const std::string& options, int n_threads, py::object show) {
+/// The model, and the facts of its training as JSON.
+std::pair<std::shared_ptr<AnyModel>, std::string> train_any(const std::string& algorithm, Rows& rows,
+                                                            const Rows* validation, const std::string& options,
+                                                            int n_threads, py::object show) {
   const auto trainer = catalog::algorithm_called(algorithm).trainer(Json::parse(options));
   SignalProgress progress(std::move(show));
   algorithm::Summaries no_summaries;
-  std::shared_ptr<AnyModel> model;
+  algorithm::Trained trained;
   {
     const py::gil_scoped_release unlocked;
     const comm::Communicator alone = comm::Communicator::self();
-    model = share(trainer
-                      ->train(table::HeldRows(std::move(rows.table())),
-                              validation != nullptr ? &validation->table() : nullptr,
-                              {.comm = alone, .n_threads = n_threads, .progress = progress, .summaries = no_summaries})
-                      .model);
+    trained =
+        trainer->train(table::HeldRows(std::move(rows.table())), validation != nullptr ? &validation->table() : nullptr,
+                       {.comm = alone, .n_threads = n_threads, .progress = progress, .summaries = no_summaries});
   }
   progress.finish();
-  return model;
+  return {share(std::move(trained.model)), trained.facts.dump()};
 }
 
 /// What a user may ask of an algorithm, by name.
@@ -408,6 +408,14 @@ void define_models(py::module_& module) {
           py::arg("text"), py::arg("name"))
       .def("to_text", &AnyModel::to_text, py::call_guard<py::gil_scoped_release>())
       .def("predict", &predict_any, py::arg("rows"), py::arg("margins"), py::arg("n_threads"))
+      .def(
+          "measures_of_rows",
+          [](const AnyModel& model, const Rows& rows, int n_threads) {
+            const py::gil_scoped_release unlocked;
+            return model.measures_of_rows(rows.table(), comm::Communicator::self(), n_threads).dump();
+          },
+          py::arg("rows"), py::arg("n_threads"))
+      .def("describe", [](const AnyModel& model) { return model.describe().json.dump(); })
       .def_property_readonly("objective", &AnyModel::objective)
       .def_property_readonly("n_outputs", &AnyModel::n_outputs)
       .def_property_readonly("features", [](const AnyModel& model) { return model.schema().features; })

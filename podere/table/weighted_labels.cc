@@ -44,7 +44,7 @@ void check_label(float label, GlobalRow row, const LabelRules& rules, const char
     throw_input_error("{} data: label of row {} is {}, allowed is {}{}", what, row.value, label, allowed,
                       label == -1 && has_classes(rules) ? kMinusOneAdvice : "");
   };
-  if (std::isnan(label)) {
+  if (std::isnan(label) && uses_labels(rules)) {
     refuse(
         fmt::format("{}: leave out rows whose label is missing", has_classes(rules) ? "a class" : "a finite number"));
   }
@@ -62,6 +62,8 @@ void check_label(float label, GlobalRow row, const LabelRules& rules, const char
       return;
     case LabelKind::kNumbers:
       if (!std::isfinite(label)) refuse("a finite number");
+      return;
+    case LabelKind::kNone:
       return;
   }
 }

@@ -17,15 +17,18 @@ enum class LabelKind {
   kClasses,     ///< 0 .. n_classes-1
   kCounts,      ///< any finite number from 0
   kNumbers,     ///< any finite number
+  kNone,        ///< none is looked at: the model finds clusters of rows, or scores them
 };
 
 /// What is allowed of labels, and what they do to weights.
 struct LabelRules {
   LabelKind kind = LabelKind::kNumbers;
-  std::size_t n_classes = 0;         ///< of kClasses
+  std::size_t n_classes = 0;         ///< of kClasses; of kNone the clusters, 0 where there are none
   std::vector<double> class_weight;  ///< by which weights of class k are multiplied; 1 for classes beyond
   std::string advice;                ///< what to do with more than two classes: ends the message about kTwoClasses
 };
+
+inline bool uses_labels(const LabelRules& rules) { return rules.kind != LabelKind::kNone; }
 
 /// Throws InputError, "{what} data: label of row ...", for a label that is not allowed.
 void check_label(float label, GlobalRow row, const LabelRules& rules, const char* what);

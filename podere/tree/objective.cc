@@ -219,6 +219,7 @@ std::size_t n_classes_of(const Options& options) {
       return static_cast<std::size_t>(std::max(options.n_classes, 0));
     case LabelKind::kCounts:
     case LabelKind::kNumbers:
+    case LabelKind::kNone:
       break;
   }
   return 0;

@@ -67,7 +67,7 @@ class AlgorithmClassifier(Classifier):
 
     def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
                threads: int, show: Any) -> _core.AnyModel:
-        return _core.train_any(self.algorithm, rows, validation, json.dumps(options, allow_nan=False), threads, show)
+        return _core.train_any(self.algorithm, rows, validation, json.dumps(options, allow_nan=False), threads, show)[0]
 
     def _job_of(self, objective: str, options: dict[str, Any]) -> dict[str, Any]:
         return {"algorithm": self.algorithm, "options": options}

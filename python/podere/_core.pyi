@@ -55,6 +55,10 @@ class AnyModel(_Predicting):
 
     @staticmethod
     def from_text(text: str, name: str) -> AnyModel: ...
+    def measures_of_rows(self, rows: Rows, n_threads: int) -> str:
+        """Of a model that looks at no labels, as JSON."""
+    def describe(self) -> str:
+        """As `podere model --json`."""
 
 class _WithHistory(_Predicting):
     @property
@@ -108,8 +112,8 @@ def train_any(
     options: str,
     n_threads: int,
     show: Callable[[dict[str, Any]], None] | None,
-) -> AnyModel:
-    """As train, of an algorithm by its name, with its options as JSON."""
+) -> tuple[AnyModel, str]:
+    """As train, of an algorithm by its name, with its options as JSON; and the facts of the training as JSON."""
 
 def train(
     rows: Rows,

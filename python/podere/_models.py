@@ -13,7 +13,8 @@ from ._jobs import JobRunner
 from ._stored_table import StoredTable
 
 _MEASURES = ("rows", "auc", "accuracy", "log_loss", "confusion", "mean_poisson_deviance", "pinball_loss",
-             "root_mean_squared_error", "mean_absolute_error")
+             "root_mean_squared_error", "mean_absolute_error", "inertia", "silhouette", "silhouette_rows", "log_likelihood",
+             "bic", "aic")
 
 
 @dataclass(frozen=True)
@@ -28,14 +29,21 @@ class Run:
 def train(table: StoredTable, validation: StoredTable | None, job: dict[str, Any], classes: NDArray[Any] | None,
           run: Run) -> str:
     """The model that `job`, what an algorithm says of itself, gives. With `classes` labels are places among them."""
+    model: str = train_with_facts(table, validation, job, classes, run)["model"]
+    return model
+
+
+def train_with_facts(table: StoredTable, validation: StoredTable | None, job: dict[str, Any],
+                     classes: NDArray[Any] | None, run: Run) -> dict[str, Any]:
+    """The same, as "model", with "facts" of the training."""
     job = {"kind": "train", **job, "table": table.spec(classes)}
     if validation is not None:
         job["validation"] = validation.spec(classes)
     for name, path in (("checkpoint", run.checkpoint), ("tensorboard", run.tensorboard)):
         if path is not None:
             job[name] = path
-    model: str = table.jobs.run(job, keep=run.keep_on_interrupt)["model"]
-    return model
+    result: dict[str, Any] = table.jobs.run(job, keep=run.keep_on_interrupt)
+    return result
 
 
 def evaluate(model: str, table: StoredTable, classes: NDArray[Any] | None, roc_points: int) -> dict[str, Any]:

@@ -329,29 +329,7 @@ std::string format_help() {
   return fmt::format("Format of DATA; auto: by content{} [auto]", endings);
 }
 
-/// What only some formats have.
-void add_format_options(CLI::App& app, source::SourceSpec& source) {
-  app.add_option("--format", source.format, format_help())
-      ->check(CLI::IsMember(source::format_names()).description(""))
-      ->type_name(choices(source::format_names()));
-  app.add_option("--labels", source.labels, "IDX, NumPy: file of labels [IDX: train-labels... beside train-images...]")
-      ->check(file_name())
-      ->type_name("FILE");
-  app.add_option("--key", source.key,
-                 "HDF5: the group, dataset or data frame to read [the only one, or the datasets that are in no group]")
-      ->type_name("NAME");
-  app.add_option_function<std::string>(
-         "--features", [&source](const std::string& text) { source.n_features = std::stoull(text); },
-         "libsvm: number of features [the largest index, and those of the model]")
-      ->transform(count())
-      ->type_name("N");
-  app.add_flag("--zero-based", source.zero_based, "libsvm: indices begin at 0 [at 1]");
-}
-
-}  // namespace
-
-void add_source_options(CLI::App& app, const std::string& name, source::SourceSpec& source) {
-  const InGroup group(app, kData);
+void add_location(CLI::App& app, const std::string& name, source::SourceSpec& source) {
   app.add_option(
          name, source.location,
          "File, folder or pattern: delimited text, Parquet, Arrow, HDF5, NumPy, IDX or libsvm; or collider:N?seed=S: "
@@ -360,8 +338,9 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
       ->required()
       ->check(file_name())
       ->type_name("");
-  app.add_option("--label", source.label, "Column of the label, by name or position from 0")->type_name("COLUMN");
-  app.add_option("--weight", source.weight, "Column of row weights, by name or position [none]")->type_name("COLUMN");
+}
+
+void add_columns_options(CLI::App& app, source::SourceSpec& source) {
   // One text, not a list, of which CLI11 would take the arguments that follow to be more.
   app.add_option_function<std::string>(
          "--columns", [&source](const std::string& text) { source.columns = split_columns("--columns", text); },
@@ -372,6 +351,10 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
          "Columns to ignore, by name or position [none]")
       ->excludes("--columns")
       ->type_name("A,B,...");
+}
+
+/// How lines of text become rows of numbers.
+void add_text_options(CLI::App& app, source::SourceSpec& source) {
   app.add_option_function<std::string>(
          "--skip", [&source](const std::string& text) { source.skip = std::stoull(text); },
          "Delimited text: lines above the table to leave out, blank ones too [0]")
@@ -396,7 +379,6 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
       ->type_name("TEXT")
       ->expected(1)
       ->take_all();
-  app.add_flag("--drop-unlabeled", source.drop_unlabeled, "Leave out rows whose label is missing [refused]");
   app.add_option_function<std::string>(
          "--delimiter", [&source](const std::string& text) { read_delimiter(text, source); },
          "What separates the columns, also | [detected]")
@@ -405,6 +387,13 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
          "--decimal", [&source](const std::string& text) { source.decimal = read_decimal(text); },
          "What separates whole numbers from fractions, point or comma [detected by column]")
       ->type_name(".|,");
+  app.add_option_function<std::string>(
+         "--comment", [&source](const std::string& text) { source.comment = read_character("--comment", text); },
+         "What begins a comment, up to the end of the line [nothing]")
+      ->type_name("#");
+}
+
+void add_date_options(CLI::App& app, source::SourceSpec& source) {
   app.add_flag("--date-parts", source.date_parts,
                "Dates have their parts as features too: when.year, when.month, when.day, when.weekday, when.hour");
   const auto set_day_first = [&source](bool is_first) {
@@ -414,12 +403,52 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
       app.add_flag_function("--day-first", set_day_first(true), "01/02/2026 is in February [detected by column]");
   app.add_flag_function("--month-first", set_day_first(false), "01/02/2026 is in January [detected by column]")
       ->excludes(day_first);
+}
+
+/// What only some formats have.
+void add_format_options(CLI::App& app, source::SourceSpec& source) {
+  app.add_option("--format", source.format, format_help())
+      ->check(CLI::IsMember(source::format_names()).description(""))
+      ->type_name(choices(source::format_names()));
+  app.add_option("--key", source.key,
+                 "HDF5: the group, dataset or data frame to read [the only one, or the datasets that are in no group]")
+      ->type_name("NAME");
   app.add_option_function<std::string>(
-         "--comment", [&source](const std::string& text) { source.comment = read_character("--comment", text); },
-         "What begins a comment, up to the end of the line [nothing]")
-      ->type_name("#");
+         "--features", [&source](const std::string& text) { source.n_features = std::stoull(text); },
+         "libsvm: number of features [the largest index, and those of the model]")
+      ->transform(count())
+      ->type_name("N");
+  app.add_flag("--zero-based", source.zero_based, "libsvm: indices begin at 0 [at 1]");
+}
+
+}  // namespace
+
+void add_source_options(CLI::App& app, const std::string& name, source::SourceSpec& source) {
+  const InGroup group(app, kData);
+  add_location(app, name, source);
+  app.add_option("--label", source.label, "Column of the label, by name or position from 0")->type_name("COLUMN");
+  app.add_option("--weight", source.weight, "Column of row weights, by name or position [none]")->type_name("COLUMN");
+  add_columns_options(app, source);
+  add_text_options(app, source);
+  app.add_flag("--drop-unlabeled", source.drop_unlabeled, "Leave out rows whose label is missing [refused]");
+  add_date_options(app, source);
   add_rows_option(app, source.rows);
   add_format_options(app, source);
+  app.add_option("--labels", source.labels, "IDX, NumPy: file of labels [IDX: train-labels... beside train-images...]")
+      ->check(file_name())
+      ->type_name("FILE");
+}
+
+void add_matrix_options(CLI::App& app, const std::string& name, source::SourceSpec& source) {
+  {
+    const InGroup group(app, kData);
+    add_location(app, name, source);
+    add_columns_options(app, source);
+    add_rows_option(app, source.rows);
+    add_format_options(app, source);
+  }
+  const InGroup group(app, kText);
+  add_text_options(app, source);
 }
 
 void add_categorical_option(CLI::App& app, source::SourceSpec& source) {

@@ -74,6 +74,9 @@ void add_rounds_option(CLI::App& app, std::size_t& n_rounds);
 
 /// The positional argument `name`, and the options that say how to read it.
 void add_source_options(CLI::App& app, const std::string& name, source::SourceSpec& source);
+/// The same for a command that takes a matrix: without labels, weights and dates, and with a group of their own for
+/// those that only text has.
+void add_matrix_options(CLI::App& app, const std::string& name, source::SourceSpec& source);
 
 /// "--rows A:B".
 void add_rows_option(CLI::App& app, io::RowSelection& rows);

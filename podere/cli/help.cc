@@ -8,7 +8,7 @@
 namespace podere::cli {
 namespace {
 
-constexpr std::array kGroups = {kCommon, kData, kModel, kTraining, kExecutors, kOutput};
+constexpr std::array kGroups = {kCommon, kData, kText, kModel, kTraining, kExecutors, kOutput};
 constexpr std::size_t kNameColumns = 30;
 constexpr std::size_t kLineColumns = 80;
 

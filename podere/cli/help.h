@@ -12,6 +12,7 @@ namespace podere::cli {
 // Groups of options, in the order in which help shows them. Options that name none are common.
 inline constexpr const char* kCommon = "Options";  // as CLI11 calls the group of --help
 inline constexpr const char* kData = "Data";
+inline constexpr const char* kText = "Delimited text";
 inline constexpr const char* kModel = "Model";
 inline constexpr const char* kTraining = "Training";
 inline constexpr const char* kExecutors = "Executors";

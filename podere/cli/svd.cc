@@ -30,18 +30,19 @@ struct SvdCommand {
 
 void define_svd(CLI::App& app, SvdCommand& options) {
   jobs::SvdJob& job = options.job;
-  add_source_options(app, "DATA", job.table);
+  add_matrix_options(app, "DATA", job.table);
   app.add_option("--rank", job.rank, "How many singular values and vectors")
       ->required()
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
   app.add_option("-o,--output", options.path,
-                 "File to write: arrays U, s and V (rows x rank, rank, columns x rank) as numpy.load reads them")
+                 "File to write: arrays U, s and V (rows x rank, rank, columns x rank), for numpy.load or as HDF5")
       ->transform(output_file())
-      ->type_name("FILE.npz");
+      ->type_name("FILE.npz|FILE.h5");
   app.add_flag("--no-left", options.no_left, "Do not write U");
   app.add_flag("--center", job.center, "Subtract the mean of each column first: principal components");
   app.add_flag("--scale", job.scale, "Divide each column by its standard deviation, too");
+  add_choice(app, "--impute", job.impute, "Fill missing values in with the mean of their column, or refuse them");
   add_choice(app, "--method", job.method,
              "Eigenvectors of A^T A (gram), block Krylov subspaces (krylov), or what suits the shape");
   app.add_option("--tolerance", job.tolerance,
@@ -59,7 +60,32 @@ void define_svd(CLI::App& app, SvdCommand& options) {
   app.footer("Example: podere svd field.npy --rank 20 --center -o components.npz");
 }
 
-void print_values(const SvdCommand& options, const Json& facts, int descriptor) {
+/// What was read, and what became of it before the decomposition.
+void print_matrix(const Json& facts, int descriptor) {
+  const auto n_columns = facts.at("columns").get<std::uint64_t>();
+  print(fmt::format("{} rows, {} column{} of {}, read in {}\n\n", with_commas(facts.at("rows").get<std::uint64_t>()),
+                    with_commas(n_columns), n_columns == 1 ? "" : "s", facts.at("values").get<std::string>(),
+                    duration(facts.at("load_seconds").get<double>())),
+        descriptor);
+  const auto labels = facts.at("called_as_labels").get<std::vector<std::string>>();
+  if (!labels.empty()) {
+    print(fmt::format("called as labels are, and taken as any other: {} (if not: --drop)\n\n", printable_list(labels)),
+          descriptor);
+  }
+  if (!facts.contains("imputed")) return;
+  std::uint64_t n_values = 0;
+  std::vector<std::string> columns;
+  for (const auto& [name, n] : facts.at("imputed").items()) {
+    n_values += n.get<std::uint64_t>();
+    columns.push_back(name);
+  }
+  print(columns.empty() ? "no values are missing\n\n"
+                        : fmt::format("missing values filled in with their column's mean: {}, in {}\n\n",
+                                      with_commas(n_values), printable_list(columns)),
+        descriptor);
+}
+
+void print_table(const SvdCommand& options, const Json& facts, int descriptor) {
   const bool is_variance = options.job.center || options.job.scale;
   TextTable table({"", "singular value", is_variance ? "share of variance" : "share of squares", "residual"});
   const auto& values = facts.at("s");
@@ -68,19 +94,14 @@ void print_values(const SvdCommand& options, const Json& facts, int descriptor) 
                fmt::format("{:.4f} %", 100 * facts.at("shares")[i].get<double>()),
                fmt::format("{:.1e}", facts.at("residuals")[i].get<double>())});
   }
-  print(fmt::format("{} rows, {} columns of {}, read in {}\n\n", with_commas(facts.at("rows").get<std::uint64_t>()),
-                    with_commas(facts.at("columns").get<std::uint64_t>()), facts.at("values").get<std::string>(),
-                    duration(facts.at("load_seconds").get<double>())),
-        descriptor);
-  const auto labels = facts.at("called_as_labels").get<std::vector<std::string>>();
-  if (!labels.empty()) {
-    print(fmt::format("called as labels are, and taken as any other: {} (if not: --drop)\n\n", printable_list(labels)),
-          descriptor);
-  }
   print(table.text(), descriptor);
   if (values.size() > kShownValues) {
     print(fmt::format("and {} more: --json has all\n", values.size() - kShownValues), descriptor);
   }
+}
+
+/// How the values were found, and how far to trust them.
+void print_trust(const SvdCommand& options, const Json& facts, int descriptor) {
   const bool is_gram = facts.at("method") == "gram";
   print(fmt::format("\nby {}, {} passes over the rows, {}\n",
                     is_gram ? "eigenvectors of the columns' products (--method gram)"
@@ -93,9 +114,10 @@ void print_values(const SvdCommand& options, const Json& facts, int descriptor) 
                   orthogonality.contains("U") ? fmt::format(", {:.1e} of U", orthogonality.at("U").get<double>()) : ""),
       descriptor);
   const auto n_resolved = facts.at("resolved").get<std::size_t>();
-  if (n_resolved < values.size()) {
+  const std::size_t n_values = facts.at("s").size();
+  if (n_resolved < n_values) {
     print(fmt::format("{} of the values are no more than rounding makes of zero; their columns of U are zeros\n",
-                      values.size() - n_resolved),
+                      n_values - n_resolved),
           descriptor);
   }
   if (!facts.at("has_converged").get<bool>()) {
@@ -111,6 +133,7 @@ int run_svd(SvdCommand options) {
   const std::vector<NamedFile> outputs = {{"-o", options.path}, {"--report", options.output.report}};
   check_outputs(outputs, options.job.table);
   const int facts_to = prepare_outputs(outputs, {named_file("DATA", options.job.table)});
+  options.job.output_format = columns::format_of(options.path);
   std::optional<SharedFile> file;
   options.job.left = !options.no_left;
   if (!options.path.empty()) {
@@ -123,11 +146,13 @@ int run_svd(SvdCommand options) {
                        });
   if (file) facts["output"] = options.path;
   show_result(options.output, facts, facts_to, [&] {
-    print_values(options, facts, facts_to);
+    print_matrix(facts, facts_to);
+    print_table(options, facts, facts_to);
+    print_trust(options, facts, facts_to);
     if (file) {
       print(fmt::format("written: {} ({}s, V)\n", options.path, options.no_left ? "" : "U, "), facts_to);
     } else {
-      print("vectors are written with -o FILE.npz\n", facts_to);
+      print("vectors are written with -o FILE.npz or -o FILE.h5\n", facts_to);
     }
   });
   return kDone;

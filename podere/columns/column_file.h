@@ -77,7 +77,7 @@ class ColumnFile {
   /// Whether groups are found best one behind another, as in a packed archive: then threads ask for them in that order.
   virtual bool rows_lie_behind_another() const { return false; }
   /// Reads rows [rows.begin, rows.end) of one group. A column is asked for once. Thread-safe. Throws ColumnFault for
-  /// what is damaged, and for a finite number that is beyond float32.
+  /// what is damaged, and for a finite number that is beyond what is wanted: float32, or float64 as `doubles`.
   virtual void read(table::RowRange rows, std::span<const ColumnRead> wanted) const = 0;
   /// Throws InputError if the file is not what it was when it was opened.
   virtual void check_unchanged() const = 0;

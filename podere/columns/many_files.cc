@@ -139,7 +139,8 @@ class ManyFiles final : public ColumnFile {
       float value = io::kMissing;
       if (!text.empty()) io::parse_float(text, value);
       std::ranges::fill(wanted.numbers, value);
-      std::ranges::fill(wanted.doubles, parse_real(text).value_or(std::numeric_limits<double>::quiet_NaN()));
+      const auto real = text.empty() ? std::nullopt : parse_real(text);
+      std::ranges::fill(wanted.doubles, real.value_or(std::numeric_limits<double>::quiet_NaN()));
       return;
     }
     for (std::size_t row = 0; row < n_rows && !text.empty(); ++row) wanted.take_text(row, text);

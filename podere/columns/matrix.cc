@@ -83,9 +83,9 @@ void refuse_other_kinds(const ColumnFile& file, const std::vector<std::size_t>& 
   }
   if (others.empty()) return;
   throw_input_error(
-      "{}: a matrix has numbers, and {} columns have none: {}{}; leave them out with --drop, or name what to keep with "
-      "--columns",
-      file.name(), n_others, fmt::join(others, ", "), n_others > kMost ? ", ..." : "");
+      "{}: a matrix has numbers, and {}: {}{}; leave {} out with --drop, or name what to keep with --columns",
+      file.name(), n_others == 1 ? "1 column has none" : fmt::format("{} columns have none", n_others),
+      fmt::join(others, ", "), n_others > kMost ? ", ..." : "", n_others == 1 ? "it" : "them");
 }
 
 std::string type_of(const ColumnFile& file, const std::vector<std::size_t>& places) {
@@ -129,6 +129,14 @@ void read_piece(const ColumnFile& file, const std::vector<std::size_t>& places, 
 
 }  // namespace
 
+void check_matrix_room(const std::string& name, std::uint64_t n_rows_here, std::size_t n_columns,
+                       const comm::Communicator& comm) {
+  const double bytes = static_cast<double>(n_rows_here) * static_cast<double>(n_columns) * sizeof(double);
+  io::check_memory({fmt::format("{}: its rows with {} columns, as a matrix of float64,", name, n_columns), bytes,
+                    "take fewer rows (--rows) or columns (--columns), or executors on more hosts"},
+                   comm);
+}
+
 Matrix read_matrix(const Open& open, const MatrixChoice& choice, const comm::Communicator& comm, int n_threads) {
   std::unique_ptr<ColumnFile> file;
   ChosenColumns chosen;
@@ -142,7 +150,7 @@ Matrix read_matrix(const Open& open, const MatrixChoice& choice, const comm::Com
   });
   check_same(*file, comm);
   const table::RowRange mine = table::rows_of(rows.size(), comm.rank(), comm.size());
-  io::check_room(file->name(), mine.size(), chosen.places.size() * (sizeof(double) / sizeof(float)), comm);
+  check_matrix_room(file->name(), mine.size(), chosen.places.size(), comm);
   std::optional<Matrix> matrix;
   comm.agree([&] {
     matrix.emplace(

@@ -1,6 +1,8 @@
 // Files of columns to a matrix of float64.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,11 @@ struct Matrix {
   std::string type;                        ///< of the values in the file: "float64", "int16"; "several types"
   std::vector<io::LeftOut> left_out = {};  ///< columns that no option leaves out
 };
+
+/// Throws InputError, on all ranks, where a matrix would take more memory than there is. Collective, as
+/// io::check_memory.
+void check_matrix_room(const std::string& name, std::uint64_t n_rows_here, std::size_t n_columns,
+                       const comm::Communicator& comm);
 
 /// Reads columns of numbers and booleans of a file with gives_float64(), such as NPY, NPZ and HDF5, as the nearest
 /// float64; a missing value is NaN. Collective: every rank receives its rows_of() the matrix. Memory: the matrix, and

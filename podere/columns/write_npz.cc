@@ -37,15 +37,11 @@ std::string npy_header(const std::vector<std::uint64_t>& shape) {
   return header + text;
 }
 
-std::string_view bytes_of(std::span<const double> values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
-}
-
 std::uint32_t checksum(std::string_view bytes) {
   return static_cast<std::uint32_t>(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-/// A member of an archive that is not packed: its header, and what the directory says of it. Sizes are of 64 bits, as
+/// A member of an archive that is not packed: its header, and its entry in the directory. Sizes are of 64 bits, as
 /// of version 4.5 of the format. Source: PKWARE, APPNOTE.TXT 6.3.10, sections 4.3 to 4.5.
 struct Member {
   std::string name;
@@ -144,8 +140,8 @@ std::uint32_t checksum_of_all(std::string_view head, std::string_view bytes, con
 
 }  // namespace
 
-void write_npz(const std::filesystem::path& path, const std::vector<NamedValues>& arrays, const std::string& rows_name,
-               const linalg::TallMatrix* rows, const comm::Communicator& comm) {
+void write_npz(const std::filesystem::path& path, const WrittenArrays& written, const comm::Communicator& comm) {
+  const linalg::TallMatrix* const rows = written.rows;
   std::string head;
   std::vector<Member> members;
   const auto begin_member = [&](const std::string& name, const std::string& npy, std::uint64_t n_bytes,
@@ -153,9 +149,9 @@ void write_npz(const std::filesystem::path& path, const std::vector<NamedValues>
     members.push_back({.name = name + ".npy", .size = npy.size() + n_bytes, .crc = crc, .begin = head.size()});
     head += members.back().header() + npy;
   };
-  for (const NamedValues& array : arrays) {
+  for (const NamedValues& array : written.arrays) {
     const std::string npy = npy_header(array.shape);
-    const std::string_view bytes = bytes_of(array.values);
+    const std::string_view bytes = value_bytes(array.values);
     begin_member(array.name, npy, bytes.size(), checksum(npy + std::string(bytes)));
     head += bytes;
   }
@@ -163,9 +159,9 @@ void write_npz(const std::filesystem::path& path, const std::vector<NamedValues>
   if (rows != nullptr) {
     const std::string npy = npy_header({rows->n_global_rows(), rows->n_columns()});
     rows_bytes = rows->n_global_rows() * rows->n_columns() * sizeof(double);
-    begin_member(rows_name, npy, rows_bytes, checksum_of_all(npy, bytes_of(rows->values()), comm));
+    begin_member(written.rows_name, npy, rows_bytes, checksum_of_all(npy, value_bytes(rows->values()), comm));
   }
-  // What is before the rows is as rank 0 has it.
+  // Other ranks may lack the arrays: what comes before the rows is as long as on rank 0.
   const std::uint64_t head_bytes = comm.all_gather(std::uint64_t{head.size()})[0];
   comm.agree([&] {
     if (comm.is_root()) {
@@ -174,7 +170,7 @@ void write_npz(const std::filesystem::path& path, const std::vector<NamedValues>
     }
     if (rows == nullptr) return;
     const std::uint64_t begin = head_bytes + rows->rows().begin * rows->n_columns() * sizeof(double);
-    write_into(path, begin, bytes_of(rows->values()));
+    write_into(path, begin, value_bytes(rows->values()));
   });
 }
 

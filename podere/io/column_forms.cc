@@ -43,16 +43,19 @@ std::uint64_t allowed_forms(const CsvOptions& options, const CsvLayout& layout, 
 
 /// One of `forms`, which all texts of a column are of. Nothing where they may stand for different numbers: `doubt`
 /// then has why, and what to do.
-std::optional<std::size_t> prefer(std::uint64_t forms, const std::string& column, std::string& doubt) {
+std::optional<std::size_t> prefer(std::uint64_t forms, const std::string& column, const CsvOptions& read,
+                                  std::string& doubt) {
   if (forms == 0) return std::nullopt;
   const auto first = static_cast<std::size_t>(std::countr_zero(forms));
   if (first == kGroups) return first;
   const auto differ = [&](std::size_t one, std::size_t other, std::string_view options) {
     const NumberForm &a = number_forms()[one], &b = number_forms()[other];
-    doubt = fmt::format(
-        "column {} may hold {} such as {} or {} such as {}, and none of its fields decides: choose {}, or take texts "
-        "as categories with --categorical",
-        printable(column), a.name, a.example, b.name, b.example, options);
+    doubt = fmt::format("column {} may hold {} such as {} or {} such as {}, and none of its fields decides: {}",
+                        printable(column), a.name, a.example, b.name, b.example,
+                        !read.numbers_only
+                            ? fmt::format("choose {}, or take texts as categories with --categorical", options)
+                        : a.is_date ? "leave it out with --drop"
+                                    : fmt::format("choose {}, or leave it out with --drop", options));
     return std::nullopt;
   };
   if ((forms & bit(kDecimalComma)) != 0 && (forms & bit(kThousands)) != 0) {
@@ -147,7 +150,7 @@ bool choose_forms(const std::string& file, const CsvOptions& options, const std:
       forms = sample.forms & allowed & ~kBooleans;
     }
     std::string doubt;
-    const auto form = prefer(forms, name, doubt);
+    const auto form = prefer(forms, name, options, doubt);
     const bool is_of_all = found[k].forms != 0;  // else texts contradict each other, and are refused as such
     if (!doubt.empty() && is_of_all && !options.counts_texts) throw_input_error("{}: {}", file, doubt);
     if (!doubt.empty() && is_of_all) layout.doubts.push_back(doubt);

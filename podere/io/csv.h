@@ -46,9 +46,10 @@ struct CsvOptions {
   bool drop_unlabeled = false;    ///< rows whose label is missing are left out
   bool date_parts = false;        ///< dates have their parts as features too: when.year, when.month, ...
   bool counts_texts =
-      false;          ///< texts among numbers are missing values and counted; names may stand twice. Else refused
-  RowSelection rows;  ///< of the file, that become the table
-  std::size_t chunk_bytes = kChunkBytes;        ///< read at once by one thread
+      false;  ///< texts among numbers are missing values and counted; names may stand twice. Else refused
+  bool numbers_only = false;              ///< who reads takes no categories and no dates, so messages do not offer them
+  RowSelection rows;                      ///< of the file, that become the table
+  std::size_t chunk_bytes = kChunkBytes;  ///< read at once by one thread
   std::size_t max_line_bytes = kMostLineBytes;  ///< longer lines are refused: they bound the memory for reading
 };
 

@@ -67,6 +67,10 @@ std::string advice_on_texts(const CsvLayout& layout, const std::vector<FoundText
       advice += "; weights must be numbers";
     }
   }
+  if (options.numbers_only) {
+    features.insert(features.end(), labels.begin(), labels.end());
+    labels.clear();
+  }
   if (!labels.empty()) {
     advice += fmt::format("; {} is called as labels are: choose it with --label", fmt::join(labels, ", "));
   }
@@ -76,10 +80,12 @@ std::string advice_on_texts(const CsvLayout& layout, const std::vector<FoundText
     advice = "; these were numbers in training: name a text for missing values with --missing" + advice;
   } else if (!features.empty()) {
     const std::string list = fmt::format("{}", fmt::join(features, ","));
-    advice = fmt::format(
-                 "; leave out with --drop {}, take texts as categories with --categorical {}, or name a "
-                 "text for missing values with --missing",
-                 list, options.finds_categories ? "auto," + list : list + " (or auto)") +
+    const std::string as_categories =
+        options.numbers_only ? ""
+                             : fmt::format(" take texts as categories with --categorical {},",
+                                           options.finds_categories ? "auto," + list : list + " (or auto)");
+    advice = fmt::format("; leave out with --drop {},{} or name a text for missing values with --missing", list,
+                         as_categories) +
              advice;
   }
   const std::size_t n_more = columns.size() > kMaxNames ? columns.size() - kMaxNames : 0;

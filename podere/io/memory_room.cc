@@ -1,5 +1,7 @@
 #include "podere/io/memory_room.h"
 
+#include <fmt/format.h>
+
 #include <vector>
 
 #include "podere/base/error.h"
@@ -8,22 +10,26 @@
 
 namespace podere::io {
 
+void check_memory(const MemoryNeed& need, const comm::Communicator& comm) {
+  const std::vector<int> here = comm::ranks_here(comm);
+  const std::vector<double> needed = comm.all_gather(need.bytes_here);
+  comm.agree([&] {
+    const auto available = available_memory_bytes();
+    double needed_of_host = 0;
+    for (const int rank : here) needed_of_host += needed[static_cast<std::size_t>(rank)];
+    if (!available || needed_of_host <= static_cast<double>(*available)) return;
+    throw_input_error("{} take {:.1f} GB of memory, and there are {:.1f} GB left on this machine: {}", need.what,
+                      needed_of_host * 1e-9, static_cast<double>(*available) * 1e-9, need.remedy);
+  });
+}
+
 void check_room(const std::string& name, std::uint64_t n_rows_here, std::uint64_t n_columns,
                 const comm::Communicator& comm) {
   // As real numbers: products may be beyond all integers.
-  const double wanted_here = static_cast<double>(n_rows_here) * static_cast<double>(n_columns) * sizeof(float);
-  const std::vector<int> here = comm::ranks_here(comm);
-  const std::vector<double> wanted = comm.all_gather(wanted_here);
-  comm.agree([&] {
-    const auto available = available_memory_bytes();
-    double wanted_of_host = 0;
-    for (const int rank : here) wanted_of_host += wanted[static_cast<std::size_t>(rank)];
-    if (!available || wanted_of_host <= static_cast<double>(*available)) return;
-    throw_input_error(
-        "{}: its rows with {} columns take {:.1f} GB of memory as a table, and there are {:.1f} GB left on this "
-        "machine: take fewer rows (--rows) or columns (--columns), or executors on more hosts",
-        name, n_columns, wanted_of_host * 1e-9, static_cast<double>(*available) * 1e-9);
-  });
+  const double bytes = static_cast<double>(n_rows_here) * static_cast<double>(n_columns) * sizeof(float);
+  check_memory({fmt::format("{}: its rows with {} columns, as a table,", name, n_columns), bytes,
+                "take fewer rows (--rows) or columns (--columns), or executors on more hosts"},
+               comm);
 }
 
 }  // namespace podere::io

@@ -18,8 +18,8 @@ namespace podere::jobs {
 
 Job job_of_kind(const std::string& kind) {
   static const std::vector<Job> kKinds = {
-      TrainJob(),     EvaluateJob(), PredictJob(), DescribeJob(), ExplainJob(), LoadJob(), SplitJob(),
-      TransformJob(), SaveJob(),     DropJob(),    ClassifyJob(), NetworkJob(), TuneJob(), SvdJob(),
+      TrainJob(), EvaluateJob(), PredictJob(),  DescribeJob(), ExplainJob(), LoadJob(), SplitJob(),   TransformJob(),
+      SaveJob(),  DropJob(),     ClassifyJob(), NetworkJob(),  TuneJob(),    SvdJob(),  ProjectJob(),
   };
   std::vector<std::string> names;
   for (const Job& job : kKinds) {

@@ -1,7 +1,9 @@
 #include "podere/jobs/svd_job.h"
 
+#include <fmt/format.h>
+
+#include <Eigen/Core>
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,9 +11,10 @@
 #include "podere/base/clock.h"
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
-#include "podere/columns/write_npz.h"
+#include "podere/io/memory_room.h"
 #include "podere/jobs/job_context.h"
 #include "podere/linalg/column_facts.h"
+#include "podere/linalg/prepare.h"
 #include "podere/linalg/products.h"
 #include "podere/source/matrix.h"
 
@@ -20,10 +23,7 @@ namespace {
 
 columns::Matrix matrix_of(const source::SourceSpec& spec, const JobContext& context) {
   if (source::kept_name(spec.location)) {
-    std::optional<columns::Matrix> matrix;
-    const table::Table& kept = context.tables.find(spec, false);
-    context.comm.agree([&] { matrix = source::matrix_of(kept, spec.location, context.n_threads); });
-    return std::move(*matrix);
+    return source::matrix_of(context.tables.find(spec, false), spec.location, context.comm, context.n_threads);
   }
   context.progress.report({"read", 0, 1, {}});
   io::ReadFacts facts;
@@ -33,63 +33,46 @@ columns::Matrix matrix_of(const source::SourceSpec& spec, const JobContext& cont
   return matrix;
 }
 
-void check_rank(const SvdJob& job, const columns::Matrix& matrix) {
-  const std::uint64_t n_rows = matrix.values.n_global_rows();
-  const std::uint64_t most = std::min<std::uint64_t>(n_rows, matrix.values.n_columns());
-  if (job.rank >= 1 && job.rank <= most) return;
-  throw_input_error("{}: rank must be from 1 to {}, of {} rows and {} columns; it is {}", job.table.location, most,
-                    n_rows, matrix.values.n_columns(), job.rank);
+/// Throws InputError, on all ranks, for a rank that there is not, and where there is too little memory.
+void check_size(const SvdJob& job, const linalg::SvdOptions& options, const linalg::TallMatrix& values,
+                const JobContext& context) {
+  const std::uint64_t most = std::min<std::uint64_t>(values.n_global_rows(), values.n_columns());
+  if (job.rank < 1 || job.rank > most) {
+    throw_input_error("{}: rank must be from 1 to {}, of {} rows and {} columns; it is {}", job.table.location, most,
+                      values.n_global_rows(), values.n_columns(), job.rank);
+  }
+  const bool is_gram = linalg::chosen_method(options, values.n_columns()) == linalg::SvdMethod::kGram;
+  const std::string what = is_gram ? "products of all pairs of" : fmt::format("vectors of rank {} for", job.rank);
+  io::check_memory({fmt::format("{}: {} {} columns (--method {})", job.table.location, what, values.n_columns(),
+                                is_gram ? "gram" : "krylov"),
+                    linalg::svd_bytes(options, values.n_columns(), context.n_threads),
+                    is_gram ? "use --method krylov with a smaller --rank, fewer --cores, or fewer columns"
+                            : "use a smaller --rank, fewer --cores, or fewer columns"},
+                   context.comm);
 }
 
-/// What the values are before the computation.
-struct Prepared {
-  linalg::BoundedMap map;
-  linalg::Moments moments = {};
-};
-
-Prepared prepare(const SvdJob& job, const columns::Matrix& matrix, const JobContext& context) {
-  std::vector<double> magnitudes;
+/// With the name of the source, and rows as in the file.
+template <typename Phase>
+auto in_words_of(const source::SourceSpec& source, const std::vector<std::string>& names, Phase&& phase) {
   try {
-    magnitudes = linalg::magnitudes(matrix.values, matrix.names, context.comm, context.n_threads);
+    return phase();
   } catch (const linalg::NotFinite& fault) {
-    const linalg::NotFinite in_file(fault.row() + job.table.rows.first_row, fault.column(),
-                                    matrix.names[fault.column()]);
-    throw_input_error("{}: {}; leave rows or columns out (--rows, --drop), or fill them in", job.table.location,
-                      in_file.what());
+    const linalg::NotFinite in_file(fault.row() + source.rows.first_row, fault.column(), names[fault.column()]);
+    throw_input_error("{}: {}; leave rows or columns out (--rows, --drop), or fill them in (--impute mean)",
+                      source.location, in_file.what());
+  } catch (const InputError& fault) {
+    throw_input_error("{}: {}", source.location, fault.what());
   }
-  constexpr double kMost = 1e290;  // the root of a sum of squares of such is a double
-  const auto largest = std::ranges::max_element(magnitudes);
-  if (*largest > kMost) {
-    throw_input_error("{}: column {} has values of up to {}, allowed are {}: divide them", job.table.location,
-                      printable(matrix.names[static_cast<std::size_t>(largest - magnitudes.begin())]), *largest, kMost);
-  }
-  linalg::ColumnMap map = linalg::ColumnMap::identity(matrix.values.n_columns());
-  if (!job.center && !job.scale) return {linalg::bounded(std::move(map), magnitudes)};
-  Prepared prepared{{}, linalg::moments(matrix.values, magnitudes, context.comm, context.n_threads)};
-  map.shift = prepared.moments.means;
-  for (std::size_t j = 0; job.scale && j < map.factor.size(); ++j) {
-    if (prepared.moments.deviations[j] < 1 / kMost) {
-      throw_input_error(
-          "{}: column {} is constant, and cannot be scaled: leave it out with --drop, or do without --scale",
-          job.table.location, printable(matrix.names[j]));
-    }
-    map.factor[j] = 1 / prepared.moments.deviations[j];
-  }
-  prepared.map = linalg::bounded(std::move(map), magnitudes);
-  return prepared;
 }
 
-/// Of each of s its square, in the sum of squares of all values.
-std::vector<double> shares(const linalg::Svd& svd, const columns::Matrix& matrix, const linalg::BoundedMap& map,
-                           const JobContext& context) {
-  const double all =
-      linalg::column_sums(matrix.values, map.map, linalg::Power::kSecond, context.comm, context.n_threads).sum();
-  std::vector<double> result;
-  for (const double s : svd.s) {
-    const double scaled = std::ldexp(s, -map.exponent);
-    result.push_back(all > 0 ? scaled * scaled / all : 0);
+/// How many values were filled in of each column that had missing ones.
+Json impute(columns::Matrix& matrix, const JobContext& context) {
+  const auto counts = linalg::fill_with_means(matrix.values, matrix.names, context.comm, context.n_threads);
+  Json filled = Json::object();
+  for (std::size_t j = 0; j < counts.size(); ++j) {
+    if (counts[j] > 0) filled[matrix.names[j]] = counts[j];
   }
-  return result;
+  return filled;
 }
 
 /// Columns that may be labels by their names: a matrix takes them as any other.
@@ -104,7 +87,7 @@ columns::NamedValues named(std::string name, const std::vector<double>& values) 
 }
 
 /// What is written beside U.
-std::vector<columns::NamedValues> arrays_of(const SvdJob& job, const linalg::Svd& svd, const Prepared& prepared) {
+std::vector<columns::NamedValues> arrays_of(const SvdJob& job, const linalg::Svd& svd, const linalg::Moments& moments) {
   std::vector<columns::NamedValues> arrays;
   arrays.push_back(named("s", {svd.s.begin(), svd.s.end()}));
   columns::NamedValues v{"V", {static_cast<std::uint64_t>(svd.v.rows()), static_cast<std::uint64_t>(svd.v.cols())}, {}};
@@ -112,9 +95,25 @@ std::vector<columns::NamedValues> arrays_of(const SvdJob& job, const linalg::Svd
     for (Eigen::Index j = 0; j < svd.v.cols(); ++j) v.values.push_back(svd.v(i, j));
   }
   arrays.push_back(std::move(v));
-  if (job.center || job.scale) arrays.push_back(named("mean", prepared.moments.means));
-  if (job.scale) arrays.push_back(named("deviation", prepared.moments.deviations));
+  if (job.center || job.scale) arrays.push_back(named("mean", moments.means));
+  if (job.scale) arrays.push_back(named("deviation", moments.deviations));
   return arrays;
+}
+
+Json facts_of(const columns::Matrix& matrix, const linalg::Svd& svd) {
+  const Eigen::MatrixXd ones = Eigen::MatrixXd::Identity(svd.v.cols(), svd.v.cols());
+  return {{"rows", matrix.values.n_global_rows()},
+          {"columns", matrix.values.n_columns()},
+          {"values", matrix.type},
+          {"called_as_labels", called_as_labels(matrix.names)},
+          {"s", std::vector<double>(svd.s.begin(), svd.s.end())},
+          {"shares", std::vector<double>(svd.shares.begin(), svd.shares.end())},
+          {"residuals", std::vector<double>(svd.residuals.begin(), svd.residuals.end())},
+          {"resolved", svd.n_resolved()},
+          {"method", to_string(svd.method)},
+          {"passes", svd.n_passes},
+          {"has_converged", svd.has_converged},
+          {"orthogonality", {{"V", (svd.v.transpose() * svd.v - ones).cwiseAbs().maxCoeff()}}}};
 }
 
 }  // namespace
@@ -123,33 +122,26 @@ Json run(const SvdJob& job, const JobContext& context) {
   const comm::Communicator& comm = context.comm;
   const int n_threads = context.n_threads;
   Stopwatch watch;
-  const columns::Matrix matrix = matrix_of(job.table, context);
-  check_rank(job, matrix);
-  const double load_seconds = watch.restart();
-  context.progress.report({"svd", 0, 1, {}});
-  const Prepared prepared = prepare(job, matrix, context);
+  columns::Matrix matrix = matrix_of(job.table, context);
   const linalg::SvdOptions options{.rank = job.rank,
                                    .method = job.method,
                                    .tolerance = job.tolerance,
                                    .max_passes = job.max_passes,
                                    .seed = job.seed};
-  const auto after_pass = [&](int n_passes, double residual) {
-    context.progress.report({"svd", static_cast<std::size_t>(n_passes), 0, {{"residual", residual}}, "pass"});
-  };
-  const linalg::Svd svd = linalg::svd(matrix.values, prepared.map, options, comm, n_threads, after_pass);
-  Json result = {{"rows", matrix.values.n_global_rows()},
-                 {"columns", matrix.values.n_columns()},
-                 {"values", matrix.type},
-                 {"called_as_labels", called_as_labels(matrix.names)},
-                 {"s", std::vector<double>(svd.s.begin(), svd.s.end())},
-                 {"shares", shares(svd, matrix, prepared.map, context)},
-                 {"residuals", std::vector<double>(svd.residuals.begin(), svd.residuals.end())},
-                 {"resolved", svd.n_resolved()},
-                 {"method", to_string(svd.method)},
-                 {"passes", svd.n_passes},
-                 {"has_converged", svd.has_converged}};
-  const Eigen::MatrixXd ones = Eigen::MatrixXd::Identity(svd.v.cols(), svd.v.cols());
-  result["orthogonality"]["V"] = (svd.v.transpose() * svd.v - ones).cwiseAbs().maxCoeff();
+  check_size(job, options, matrix.values, context);
+  const double load_seconds = watch.restart();
+  context.progress.report({"svd", 0, 1, {}});
+  Json imputed;
+  const linalg::Prepared prepared = in_words_of(job.table, matrix.names, [&] {
+    if (job.impute == Impute::kMean) imputed = impute(matrix, context);
+    return linalg::prepare(matrix.values, matrix.names, {job.center, job.scale}, comm, n_threads);
+  });
+  const linalg::Svd svd =
+      linalg::svd(matrix.values, prepared.map, options, comm, n_threads, [&](int n_passes, double residual) {
+        context.progress.report({"svd", static_cast<std::size_t>(n_passes), 0, {{"residual", residual}}, "pass"});
+      });
+  Json result = facts_of(matrix, svd);
+  if (job.impute == Impute::kMean) result["imputed"] = imputed;
   std::optional<linalg::TallMatrix> left;
   if (job.left && !job.output.empty()) {
     comm.agree([&] { left = linalg::left_vectors(matrix.values, prepared.map, svd, n_threads); });
@@ -159,10 +151,45 @@ Json run(const SvdJob& job, const JobContext& context) {
   result["svd_seconds"] = watch.restart();
   if (!job.output.empty()) {
     context.progress.report({"write", 0, 1, {}});
-    columns::write_npz(job.output, arrays_of(job, svd, prepared), "U", left ? &*left : nullptr, comm);
+    const columns::WrittenArrays written{arrays_of(job, svd, prepared.moments), "U", left ? &*left : nullptr};
+    columns::write_arrays(job.output_format, job.output, written, comm);
     result["write_seconds"] = watch.seconds();
   }
   result.update(resources(comm, n_threads));
+  return result;
+}
+
+Json run(const ProjectJob& job, const JobContext& context) {
+  const comm::Communicator& comm = context.comm;
+  Stopwatch watch;
+  const columns::Matrix matrix = matrix_of(job.table, context);
+  const std::size_t n = matrix.values.n_columns();
+  if (!job.columns.empty() && job.columns != matrix.names) {
+    throw_input_error("{}: its columns are {}, allowed are those of the decomposition: {}", job.table.location,
+                      printable_list(matrix.names), printable_list(job.columns));
+  }
+  if (job.mean.size() != n || job.vectors.empty() || job.vectors.size() % n != 0) {
+    throw_input_error("{}: has {} columns, the vectors are of {}", job.table.location, n, job.mean.size());
+  }
+  const double load_seconds = watch.restart();
+  in_words_of(job.table, matrix.names,
+              [&] { return linalg::magnitudes(matrix.values, matrix.names, comm, context.n_threads); });
+  context.progress.report({"project", 0, 1, {}});
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const auto rank = static_cast<Eigen::Index>(job.vectors.size() / n);
+  const Eigen::MatrixXd v = Eigen::Map<const RowMajor>(job.vectors.data(), static_cast<Eigen::Index>(n), rank);
+  std::optional<linalg::TallMatrix> scores;
+  comm.agree([&] {
+    const linalg::ColumnMap map{job.mean, std::vector<double>(n, 1.0)};
+    scores = linalg::multiply(matrix.values, map, v, context.n_threads);
+  });
+  const double project_seconds = watch.restart();
+  columns::write_arrays(columns::ArraysFormat::kNpz, job.output, {{}, "scores", &*scores}, comm);
+  Json result = {{"rows", matrix.values.n_global_rows()},
+                 {"load_seconds", load_seconds},
+                 {"project_seconds", project_seconds},
+                 {"write_seconds", watch.seconds()}};
+  result.update(resources(comm, context.n_threads));
   return result;
 }
 

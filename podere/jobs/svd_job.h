@@ -1,17 +1,25 @@
-// Leading singular values and vectors of a matrix.
+// Leading singular values and vectors of a matrix, and scores of rows by these.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "podere/base/enum_names.h"
+#include "podere/columns/write_arrays.h"
 #include "podere/jobs/job.h"
 #include "podere/linalg/svd.h"
 
 namespace podere::jobs {
 
-/// Result: "rows", "columns", "values" (their type), "called_as_labels" (columns), "s", "shares" (each of s squared, of
-/// the sum of squares of all values), "residuals", "orthogonality" (of "U", where it is written, and of "V"),
-/// "resolved" (how many of s are more than rounding), "method", "passes", "has_converged" and seconds.
+/// What becomes of missing values.
+enum class Impute { kNone, kMean };
+constexpr EnumNames<2> names_of(Impute) { return {"impute", {"none", "mean"}}; }
+
+/// Result: "rows", "columns", "values" (their type), "called_as_labels" (columns), "imputed" (how many values of which
+/// columns, where that is wanted), "s", "shares" (each of s squared, of the sum of squares of all values), "residuals",
+/// "orthogonality" (of "U", where it is written, and of "V"), "resolved" (how many of s are more than rounding),
+/// "method", "passes", "has_converged" and seconds.
 struct SvdJob {
   static constexpr const char* kKind = "svd";
 
@@ -23,8 +31,10 @@ struct SvdJob {
   double tolerance = 1e-10;  ///< as of linalg::SvdOptions, and so are the next two
   int max_passes = 100;
   std::uint64_t seed = 0;
-  bool left = true;    ///< U is written
-  std::string output;  ///< NPZ: path of an existing, empty file that all executors can write to; empty: none
+  Impute impute = Impute::kNone;  ///< kNone: missing values are refused
+  bool left = true;               ///< U is written
+  std::string output;             ///< path of an existing, empty file that all executors can write to; empty: none
+  columns::ArraysFormat output_format = columns::ArraysFormat::kNpz;
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("table", self.table);
@@ -35,10 +45,32 @@ struct SvdJob {
     visit("tolerance", self.tolerance);
     visit("max_passes", self.max_passes);
     visit("seed", self.seed);
+    visit("impute", self.impute);
     visit("left", self.left);
     visit("output", self.output, PathUse::kOutput);
+    visit("output_format", self.output_format);
   }
 };
 Json run(const SvdJob& job, const JobContext& context);
+
+/// The scores of rows: (X - mean) V, as "scores" [rows x rank], written as of SvdJob. Result: "rows" and seconds.
+struct ProjectJob {
+  static constexpr const char* kKind = "project";
+
+  source::SourceSpec table;
+  std::vector<std::string> columns;  ///< those that the rows must have, in this order; empty: any
+  std::vector<double> mean;          ///< [columns]
+  std::vector<double> vectors;       ///< V [columns x rank], row by row
+  std::string output;                ///< as of SvdJob, NPZ
+
+  static void visit_fields(auto& self, auto&& visit) {
+    visit("table", self.table);
+    visit("columns", self.columns);
+    visit("mean", self.mean);
+    visit("vectors", self.vectors);
+    visit("output", self.output, PathUse::kOutput);
+  }
+};
+Json run(const ProjectJob& job, const JobContext& context);
 
 }  // namespace podere::jobs

@@ -23,6 +23,20 @@ std::uint64_t first_not_finite(const TallMatrix& a, std::size_t begin, std::size
   return a.rows().begin * a.n_columns() + begin * a.n_columns() + static_cast<std::uint64_t>(found - values.begin());
 }
 
+/// The least exponent: 2^1000 is a double, and so is its product with any value that is small enough.
+constexpr int kLeast = -1000;
+
+/// The power of two that values of a column are divided by to be at most 1 in magnitude; kLeast if all are zero.
+int exponent_of(double magnitude, double shift, double factor) {
+  int exponent = kLeast;
+  if (factor == 0) return exponent;
+  // By exponents, since the product itself may be beyond the largest double.
+  for (const double part : {magnitude, std::fabs(shift)}) {
+    if (part > 0) exponent = std::max(exponent, std::ilogb(part) + std::ilogb(factor) + 3);
+  }
+  return exponent;
+}
+
 }  // namespace
 
 NotFinite::NotFinite(std::uint64_t row, std::size_t column, const std::string& name)
@@ -62,23 +76,6 @@ std::vector<double> magnitudes(const TallMatrix& a, const std::vector<std::strin
   return largest[0];
 }
 
-namespace {
-
-constexpr int kLeast = -1000;  // 2^1000 is a double, and so is what it makes of values above 2^-1074
-
-/// By what power of two values of a column are to be divided to be at most 1; kLeast if all are zero.
-int exponent_of(double magnitude, double shift, double factor) {
-  int exponent = kLeast;
-  if (factor == 0) return exponent;
-  // Products may be beyond the largest double.
-  for (const double part : {magnitude, std::fabs(shift)}) {
-    if (part > 0) exponent = std::max(exponent, std::ilogb(part) + std::ilogb(factor) + 3);
-  }
-  return exponent;
-}
-
-}  // namespace
-
 BoundedMap bounded(ColumnMap map, const std::vector<double>& magnitudes) {
   int exponent = kLeast;
   for (std::size_t j = 0; j < magnitudes.size(); ++j) {
@@ -89,9 +86,9 @@ BoundedMap bounded(ColumnMap map, const std::vector<double>& magnitudes) {
   return {std::move(map), exponent};
 }
 
-Moments moments(const TallMatrix& a, const std::vector<double>& magnitudes, const comm::Communicator& comm,
-                int n_threads) {
-  // Each column by a power of its own: one of huge values takes nothing from another.
+Moments moments(const TallMatrix& a, const std::vector<double>& magnitudes, Moments::Wanted wanted,
+                const comm::Communicator& comm, int n_threads) {
+  // Each column is divided by a power of its own, so that one of huge values costs the others no digits.
   const auto m = static_cast<double>(a.n_global_rows());
   ColumnMap map = ColumnMap::identity(a.n_columns());
   std::vector<int> exponents;
@@ -99,17 +96,18 @@ Moments moments(const TallMatrix& a, const std::vector<double>& magnitudes, cons
     exponents.push_back(exponent_of(magnitudes[j], magnitudes[j], 1));
     map.factor[j] = std::ldexp(1.0, -exponents[j]);
   }
-  for (int turn = 0; turn < 2; ++turn) {  // then the mean of what is left corrects it
+  for (int turn = 0; turn < 2; ++turn) {  // the second turn adds the mean of what is left: its rounding errors
     const Eigen::VectorXd sums = column_sums(a, map, Power::kFirst, comm, n_threads);
     for (std::size_t j = 0; j < a.n_columns(); ++j) {
       map.shift[j] += std::ldexp(sums[static_cast<Eigen::Index>(j)] / m, exponents[j]);
     }
   }
   Moments result{.means = map.shift, .deviations = {}};
+  if (wanted == Moments::Wanted::kMeans) return result;
   const Eigen::VectorXd squares = column_sums(a, map, Power::kSecond, comm, n_threads);
   for (std::size_t j = 0; j < a.n_columns(); ++j) {
     const double deviation = m > 1 ? std::sqrt(squares[static_cast<Eigen::Index>(j)] / (m - 1)) : 0;
-    // Of equal values the mean may be rounded, and then nothing but that is left.
+    // Where all values are equal, what is left is at most the rounding of the mean.
     const double rounding = 2 * std::numeric_limits<double>::epsilon() * std::fabs(result.means[j]) * map.factor[j];
     result.deviations.push_back(deviation > rounding ? std::ldexp(deviation, exponents[j]) : 0);
   }

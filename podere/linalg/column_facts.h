@@ -11,7 +11,7 @@
 
 namespace podere::linalg {
 
-/// A value that no computation takes, by global row and column, from 0.
+/// A value that is NaN or infinite, by global row and column, from 0.
 class NotFinite : public InputError {
  public:
   NotFinite(std::uint64_t row, std::size_t column, const std::string& name);
@@ -33,11 +33,13 @@ BoundedMap bounded(ColumnMap map, const std::vector<double>& magnitudes);
 
 /// Mean and standard deviation (of m - 1) of each column.
 struct Moments {
+  enum class Wanted { kMeans, kAll };
+
   std::vector<double> means;
-  std::vector<double> deviations;  ///< 0 where all values are the same
+  std::vector<double> deviations;  ///< 0 where all values are the same; empty if not wanted
 };
-/// Of a matrix with rows; deviations of one row are 0. Collective, as three column_sums().
-Moments moments(const TallMatrix& a, const std::vector<double>& magnitudes, const comm::Communicator& comm,
-                int n_threads);
+/// Of a matrix with rows; deviations of one row are 0. Collective, as two column_sums(), three for deviations.
+Moments moments(const TallMatrix& a, const std::vector<double>& magnitudes, Moments::Wanted wanted,
+                const comm::Communicator& comm, int n_threads);
 
 }  // namespace podere::linalg

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "podere/base/parallel.h"
@@ -63,6 +64,15 @@ Eigen::MatrixXd ProductSums::total(const comm::Communicator& comm) const {
     if (is_gram_) result(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(i)) = value;
   });
   return result;
+}
+
+/// What the threads of this executor summed.
+Eigen::MatrixXd total_of(std::vector<ProductSums> sums, const comm::Communicator& comm) {
+  while (sums.size() > 1) {
+    sums.front().add(sums.back());
+    sums.pop_back();
+  }
+  return sums.front().total(comm);
 }
 
 /// Rows of a matrix here, under a map and packed.
@@ -128,8 +138,7 @@ Eigen::MatrixXd gram(const TallMatrix& a, const ColumnMap& map, const comm::Comm
   auto sums = on_blocks(
       a, map, n_threads, [&] { return ProductSums(n, n, true); },
       [&](ProductSums& mine, const Block& block) { mine.add(block.values, block.values, block.n_rows, splitters); });
-  for (std::size_t i = 1; i < sums.size(); ++i) sums[0].add(sums[i]);
-  return sums[0].total(comm);
+  return total_of(std::move(sums), comm);
 }
 
 Products products(const TallMatrix& a, const ColumnMap& map, const Eigen::MatrixXd& x, const comm::Communicator& comm,
@@ -161,11 +170,13 @@ Products products(const TallMatrix& a, const ColumnMap& map, const Eigen::Matrix
         mine.xaax.add(packed, packed, block.n_rows, for_xaax);
         mine.aax.add(block.values, packed, block.n_rows, for_aax);
       });
-  for (std::size_t i = 1; i < workers.size(); ++i) {
-    workers[0].xaax.add(workers[i].xaax);
-    workers[0].aax.add(workers[i].aax);
+  std::vector<ProductSums> xaax, aax;
+  for (Worker& worker : workers) {
+    xaax.push_back(std::move(worker.xaax));
+    aax.push_back(std::move(worker.aax));
   }
-  return {workers[0].xaax.total(comm).topLeftCorner(x.cols(), x.cols()), workers[0].aax.total(comm).leftCols(x.cols())};
+  return {total_of(std::move(xaax), comm).topLeftCorner(x.cols(), x.cols()),
+          total_of(std::move(aax), comm).leftCols(x.cols())};
 }
 
 Eigen::VectorXd column_sums(const TallMatrix& a, const ColumnMap& map, Power power, const comm::Communicator& comm,
@@ -182,8 +193,7 @@ Eigen::VectorXd column_sums(const TallMatrix& a, const ColumnMap& map, Power pow
         }
         mine.add(block.values, ones.data(), block.n_rows, splitters);
       });
-  for (std::size_t i = 1; i < sums.size(); ++i) sums[0].add(sums[i]);
-  return sums[0].total(comm).col(0);
+  return total_of(std::move(sums), comm).col(0);
 }
 
 TallMatrix multiply(const TallMatrix& a, const ColumnMap& map, const Eigen::MatrixXd& x, int n_threads) {

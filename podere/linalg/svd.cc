@@ -119,8 +119,6 @@ class Search {
     return thin_q(ritz_.v);
   }
   const Ritz& ritz() const { return ritz_; }
-  /// Whether values are those of A times the basis, and no other basis would have better ones.
-  bool is_one_block() const { return is_one_block_; }
   bool is_full() const { return basis_.cols() == basis_.rows(); }
   /// Whether a value is more than what rounding makes of zero. Those of several blocks are roots of eigenvalues.
   bool is_resolved(Index i) const {
@@ -200,46 +198,68 @@ void fix_signs(MatrixXd& v) {
 
 }  // namespace
 
+SvdMethod chosen_method(const SvdOptions& options, std::size_t n) {
+  if (options.method != SvdMethod::kAutomatic) return options.method;
+  const std::size_t most_of_a_basis = static_cast<std::size_t>(kMostBlocks) * block_columns(options.rank, n);
+  return n <= kMostGramColumns || most_of_a_basis > n ? SvdMethod::kGram : SvdMethod::kKrylov;
+}
+
+double svd_bytes(const SvdOptions& options, std::size_t n, int n_threads) {
+  const auto columns = static_cast<double>(n);
+  const auto threads = static_cast<double>(n_threads);
+  // Sums of each thread; then these, by rows, as they are sent, and as a matrix.
+  const double of_gram = columns * columns * (threads + 4);
+  const auto block = static_cast<double>(block_columns(options.rank, n));
+  const double of_products = columns * block * (2 * threads + 5);
+  const double of_basis = columns * block * 3 * static_cast<double>(kMostBlocks);
+  const bool is_gram = chosen_method(options, n) == SvdMethod::kGram;
+  return sizeof(double) * (is_gram ? std::max(of_gram, of_products) : of_products + of_basis);
+}
+
 Svd svd(const TallMatrix& a, const BoundedMap& scaled, const SvdOptions& options, const comm::Communicator& comm,
         int n_threads, const AfterPass& after_pass) {
   use_the_same_blocks_everywhere();
   const std::size_t n = a.n_columns();
   const auto rank = static_cast<Index>(options.rank);
   const auto block = static_cast<Index>(block_columns(options.rank, n));
-  Svd result;
-  result.method = options.method;
-  if (result.method == SvdMethod::kAutomatic) {
-    const bool is_gram = n <= kMostGramColumns || static_cast<std::size_t>(kMostBlocks * block) > n;
-    result.method = is_gram ? SvdMethod::kGram : SvdMethod::kKrylov;
-  }
-  MatrixXd x;
-  if (result.method == SvdMethod::kGram) {
-    x = thin_q(leading_eigenvectors(gram(a, scaled.map, comm, n_threads), block).vectors);
-    ++result.n_passes;
-  } else {
-    x = random_columns(static_cast<Index>(n), block, options.seed);
-  }
   Search search(rank, block, options.tolerance);
-  double least = std::numeric_limits<double>::infinity();  // of the residuals of the best alone
-  while (true) {
+  Svd result;
+  result.method = chosen_method(options, n);
+  const auto look_at = [&](const MatrixXd& x) {
     search.add(x, products(a, scaled.map, x, comm, n_threads));
     ++result.n_passes;
-    result.residuals = search.residuals();
-    const double residual = search.largest_residual();
-    if (after_pass) after_pass(result.n_passes, residual);
-    result.has_converged = search.has_converged();
-    const bool is_alone = search.is_one_block() && (result.method == SvdMethod::kGram || result.n_passes > 1);
-    if (is_alone) {
-      if (result.has_converged || residual > least / 2 || result.n_passes >= options.max_passes) break;
-      least = residual;
+    if (after_pass) after_pass(result.n_passes, search.largest_residual());
+  };
+  MatrixXd x;
+  double squares = 0;
+  if (result.method == SvdMethod::kGram) {
+    const MatrixXd all = gram(a, scaled.map, comm, n_threads);
+    ++result.n_passes;
+    squares = all.trace();
+    x = thin_q(leading_eigenvectors(all, block).vectors);
+  } else {
+    squares = column_sums(a, scaled.map, Power::kSecond, comm, n_threads).sum();
+    look_at(random_columns(static_cast<Index>(n), block, options.seed));
+    while (!search.has_converged() && !search.is_full() && result.n_passes + 1 < options.max_passes) {
+      look_at(search.next());
     }
-    // Values of the best are most accurate if they are found from A times these alone.
-    const bool is_best_next =
-        result.has_converged || is_alone || search.is_full() || result.n_passes + 1 >= options.max_passes;
-    x = is_best_next ? search.begin_with_best() : search.next();
+    x = search.begin_with_best();
   }
-  result.s = search.ritz().s.head(rank).unaryExpr([&](double s) { return std::ldexp(s, scaled.exponent); });
+  // Values of the best are most accurate if they are found from A times these alone. Each pass improves these, too.
+  double before = std::numeric_limits<double>::infinity();
+  while (true) {
+    look_at(x);
+    const double residual = search.largest_residual();
+    if (search.has_converged() || residual > before / 2 || result.n_passes >= options.max_passes) break;
+    before = residual;
+    x = search.begin_with_best();
+  }
+  const VectorXd s = search.ritz().s.head(rank);
+  result.s = s.unaryExpr([&](double value) { return std::ldexp(value, scaled.exponent); });
+  result.shares = squares > 0 ? VectorXd(s.cwiseAbs2() / squares) : VectorXd::Zero(rank);
   result.v = search.ritz().v.leftCols(rank);
+  result.residuals = search.residuals();
+  result.has_converged = search.has_converged();
   fix_signs(result.v);
   return result;
 }

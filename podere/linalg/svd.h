@@ -27,8 +27,9 @@ struct SvdOptions {
 };
 
 struct Svd {
-  Eigen::VectorXd s;  ///< [rank], falling
-  Eigen::MatrixXd v;  ///< [n x rank]; of each column the entry of the largest magnitude is positive
+  Eigen::VectorXd s;       ///< [rank], falling
+  Eigen::VectorXd shares;  ///< [rank] of each of s its square, in the sum of squares of all values; 0 where that is 0
+  Eigen::MatrixXd v;       ///< [n x rank]; of each column the entry of the largest magnitude is positive
   /// [rank] |A^T u - s v| / s, where u = A v / s: A has a singular value as close to s, in s. 1 where s is not
   /// resolved.
   Eigen::VectorXd residuals;
@@ -39,7 +40,13 @@ struct Svd {
   Eigen::Index n_resolved() const;
 };
 
-/// Called after each pass, with the largest residual.
+/// The method that kAutomatic is for n columns.
+SvdMethod chosen_method(const SvdOptions& options, std::size_t n);
+
+/// Bytes that svd() takes on each executor, besides the matrix: where n is large, about these.
+double svd_bytes(const SvdOptions& options, std::size_t n, int n_threads);
+
+/// Called after each pass but that for A^T A, with the largest residual.
 using AfterPass = std::function<void(int n_passes, double residual)>;
 
 /// Of the matrix whose values the map gives before it is divided. The same bits on any number of executors and threads.

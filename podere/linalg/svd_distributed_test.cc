@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "podere/linalg/column_facts.h"
+#include "podere/linalg/prepare.h"
 #include "podere/linalg/products.h"
 #include "podere/linalg/svd.h"
 #include "podere/linalg/test_matrices.h"
@@ -17,11 +18,13 @@ TEST(SvdDistributed, BitsDoNotDependOnRanksAndThreads) {
     const TallMatrix mine = test_matrix(m, 70, world.rank(), world.size());
     const std::vector<double> largest = magnitudes(whole, {}, self, 1);
     EXPECT_EQ(magnitudes(mine, {}, world, 3), largest);
-    const Moments found_moments = moments(mine, largest, world, 3);
+    const Moments found_moments = moments(mine, largest, Moments::Wanted::kAll, world, 3);
     ColumnMap centered = ColumnMap::identity(70);
-    centered.shift = moments(whole, largest, self, 1).means;
+    const Moments expected_moments = moments(whole, largest, Moments::Wanted::kAll, self, 1);
+    centered.shift = expected_moments.means;
     EXPECT_EQ(found_moments.means, centered.shift);
-    EXPECT_EQ(found_moments.deviations, moments(whole, largest, self, 1).deviations);
+    EXPECT_EQ(found_moments.deviations, expected_moments.deviations);
+    EXPECT_EQ(moments(mine, largest, Moments::Wanted::kMeans, world, 2).means, centered.shift);
     const BoundedMap map = bounded(centered, largest);
     for (const SvdMethod method : {SvdMethod::kGram, SvdMethod::kKrylov}) {
       const SvdOptions options{.rank = 6, .method = method};
@@ -31,6 +34,7 @@ TEST(SvdDistributed, BitsDoNotDependOnRanksAndThreads) {
         const Svd found = svd(mine, map, options, world, n_threads);
         EXPECT_EQ(found.s, expected.s);
         EXPECT_EQ(found.v, expected.v);
+        EXPECT_EQ(found.shares, expected.shares);
         EXPECT_EQ(found.residuals, expected.residuals);
         EXPECT_EQ(found.n_passes, expected.n_passes);
         const TallMatrix my_u = left_vectors(mine, map, found, n_threads);
@@ -41,6 +45,28 @@ TEST(SvdDistributed, BitsDoNotDependOnRanksAndThreads) {
         EXPECT_EQ(orthogonality(my_u, world, n_threads), orthogonality(u, self, 1));
       }
     }
+  }
+}
+
+TEST(SvdDistributed, MissingValuesAreFilledInWithTheSameBits) {
+  const auto world = comm::Communicator::world();
+  TallMatrix whole = test_matrix(5500, 9);
+  TallMatrix mine = test_matrix(5500, 9, world.rank(), world.size());
+  const auto lose = [](TallMatrix& a) {
+    for (std::size_t i = 0; i < a.n_rows(); ++i) {
+      for (std::size_t j = 0; j < 5; ++j) {
+        if ((a.rows().begin + i) % (j + 3) == 0) a.row(i)[j] = NAN;
+      }
+    }
+  };
+  lose(whole);
+  lose(mine);
+  const std::vector<std::string> names(9, "a");
+  const auto counts = fill_with_means(whole, names, comm::Communicator::self(), 1);
+  EXPECT_EQ(counts, (std::vector<std::uint64_t>{1834, 1375, 1100, 917, 786, 0, 0, 0, 0}));
+  EXPECT_EQ(fill_with_means(mine, names, world, 3), counts);
+  for (std::size_t i = 0; i < mine.n_rows(); ++i) {
+    EXPECT_TRUE(std::ranges::equal(mine.row(i), whole.row(static_cast<std::size_t>(mine.rows().begin) + i))) << i;
   }
 }
 

@@ -95,6 +95,25 @@ TEST(Svd, OfFewerRowsThanColumns) {
   EXPECT_LT((found.s - s).cwiseAbs().maxCoeff(), 1e-13);
 }
 
+TEST(Svd, SharesAreThoseOfAllSquares) {
+  const TallMatrix a = test_matrix(700, 30);
+  const MatrixXd values = dense(a);
+  const VectorXd s = values.jacobiSvd().singularValues();
+  for (const SvdMethod method : {SvdMethod::kGram, SvdMethod::kKrylov}) {
+    const Svd found = svd(a, as_they_are(a), {.rank = 4, .method = method}, alone(), 2);
+    for (Index i = 0; i < 4; ++i) EXPECT_NEAR(found.shares[i], s[i] * s[i] / values.squaredNorm(), 1e-13) << i;
+  }
+}
+
+TEST(Svd, TakesMemoryByTheSquareOfTheColumnsWhereAllPairsAreMultiplied) {
+  const SvdOptions gram{.rank = 20, .method = SvdMethod::kGram}, krylov{.rank = 20, .method = SvdMethod::kKrylov};
+  EXPECT_EQ(svd_bytes(gram, 100'000, 2), 8e10 * 6);
+  EXPECT_LT(svd_bytes(krylov, 100'000, 2), 1e9);
+  EXPECT_EQ(chosen_method({.rank = 20}, 1000), SvdMethod::kGram);
+  EXPECT_EQ(chosen_method({.rank = 20}, 1001), SvdMethod::kKrylov);
+  EXPECT_EQ(chosen_method({.rank = 500}, 1001), SvdMethod::kGram);
+}
+
 /// The limit of passes ends it with what has been found, and says so.
 TEST(Svd, EndsAtTheLimitOfPasses) {
   const TallMatrix a = test_matrix(1100, 150);
@@ -131,7 +150,7 @@ TEST(ColumnFacts, MomentsAreThoseOfThePlainComputation) {
     a.row(i)[3] *= 1e200;
     a.row(i)[4] = 0;
   }
-  const Moments found = moments(a, magnitudes(a, {}, alone(), 2), alone(), 2);
+  const Moments found = moments(a, magnitudes(a, {}, alone(), 2), Moments::Wanted::kAll, alone(), 2);
   const MatrixXd values = dense(a);
   for (const Index j : {0, 2, 3, 5}) {
     const double scale = j == 3 ? 1e200 : 1;

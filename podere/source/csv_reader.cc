@@ -26,6 +26,7 @@ io::CsvOptions csv_options(const Reading& reading) {
           .drop_unlabeled = spec.drop_unlabeled,
           .date_parts = spec.date_parts,
           .counts_texts = spec.counts_texts,
+          .numbers_only = spec.numbers_only,
           .rows = spec.rows};
 }
 

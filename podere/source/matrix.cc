@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -34,39 +35,48 @@ void check_choices(const SourceSpec& spec) {
   }
 }
 
-}  // namespace
-
-columns::Matrix matrix_of(const table::Table& table, const std::string& name, int n_threads) {
+/// Throws InputError.
+void refuse_categories_and_dates(const table::Table& table, const std::string& name) {
   const table::Schema& schema = table.schema();
   std::vector<std::string> others;
   for (std::size_t j = 0; j < table.n_features(); ++j) {
     if (schema.is_categorical(j) || schema.dates.contains(j)) others.push_back(schema.features[j]);
   }
-  if (!others.empty()) {
-    throw_input_error("{}: a matrix has numbers, and these columns have categories or dates: {}; leave them out", name,
-                      printable_list(others));
-  }
-  columns::Matrix matrix{{table.n_global_rows(), table.n_features(), table.rows()}, schema.features, "float32"};
+  if (others.empty()) return;
+  const bool is_one = others.size() == 1;
+  throw_input_error("{}: a matrix has numbers, and {} categories or dates: {}; leave {} out", name,
+                    is_one ? "this column has" : "these columns have", printable_list(others), is_one ? "it" : "them");
+}
+
+}  // namespace
+
+columns::Matrix matrix_of(const table::Table& table, const std::string& name, const comm::Communicator& comm,
+                          int n_threads) {
+  comm.agree([&] { refuse_categories_and_dates(table, name); });
+  columns::check_matrix_room(name, table.n_rows(), table.n_features(), comm);
+  std::optional<columns::Matrix> matrix;
+  comm.agree([&] {
+    matrix.emplace(
+        columns::Matrix{{table.n_global_rows(), table.n_features(), table.rows()}, table.schema().features, "float32"});
+  });
   constexpr std::size_t kGrainRows = 64;
   parallel_for_slices(n_threads, table.n_rows(), kGrainRows, [&](std::size_t begin, std::size_t end, int) {
     for (std::size_t j = 0; j < table.n_features(); ++j) {
       const std::span<const float> feature = table.feature(j);
-      for (std::size_t i = begin; i < end; ++i) matrix.values.row(i)[j] = feature[i];
+      for (std::size_t i = begin; i < end; ++i) matrix->values.row(i)[j] = feature[i];
     }
   });
-  return matrix;
+  return std::move(*matrix);
 }
 
 columns::Matrix load_matrix(const SourceSpec& spec, const comm::Communicator& comm, int n_threads,
                             io::ReadFacts* facts) {
-  const SourceSpec found = with_format(spec, comm);
+  SourceSpec found = with_format(spec, comm);
+  found.numbers_only = true;
   std::unique_ptr<columns::ColumnFile> file;
   comm.agree([&] { file = open_float64(found); });
   if (comm.all_reduce(std::int32_t{file == nullptr}, comm::Reduction::kMax) != 0) {
-    const table::Table table = load(found, false, comm, n_threads, facts);
-    std::optional<columns::Matrix> matrix;
-    comm.agree([&] { matrix = matrix_of(table, found.location, n_threads); });
-    return std::move(*matrix);
+    return matrix_of(load(found, false, comm, n_threads, facts), found.location, comm, n_threads);
   }
   comm.agree([&] { check_choices(found); });
   columns::MatrixChoice choice{found.columns, found.drop, found.rows};

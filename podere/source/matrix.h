@@ -6,8 +6,10 @@
 
 namespace podere::source {
 
-/// The features of a table, widened. Throws InputError for categories and dates, which are no magnitudes. Local.
-columns::Matrix matrix_of(const table::Table& table, const std::string& name, int n_threads);
+/// The features of a table, widened. Throws InputError, on all ranks, for categories and dates, which are no
+/// magnitudes, and where the matrix would take more memory than there is. Collective.
+columns::Matrix matrix_of(const table::Table& table, const std::string& name, const comm::Communicator& comm,
+                          int n_threads);
 
 /// Loads all columns but the label as a matrix: of files whose numbers can be read as float64 as these, else by way of
 /// a table of float32, which the matrix's `type` says. Collective. Throws InputError on all ranks, also for what is

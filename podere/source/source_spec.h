@@ -51,6 +51,7 @@ struct SourceSpec {
   // What executors add, and jobs do not say.
   std::optional<table::Schema> coded_as = {};  ///< of the model that the rows are applied to, as of io::CsvOptions
   bool counts_texts = false;                   ///< as of io::CsvOptions
+  bool numbers_only = false;                   ///< as of io::CsvOptions
 
   static void visit_fields(auto& self, auto&& visit) {
     visit("location", self.location);

@@ -159,7 +159,7 @@ def test_a_column_that_may_be_a_label_is_named(podere):
 def test_a_limit_of_passes_that_is_too_low_is_printed(podere):
     numpy.save(podere.folder / "noise.npy", RANDOM.normal(size=(3000, 200)))
     out = podere.done("svd", "noise.npy", "--rank", 30, "--method", "krylov", "--passes", 3).stdout
-    assert "residuals are above --tolerance 1e-10 and rounding" in out and "vectors are written with -o FILE.npz" in out
+    assert "residuals are above --tolerance 1e-10 and rounding" in out and "vectors are written with -o FILE.npz or -o FILE.h5" in out
 
 
 @pytest.mark.parametrize("exponent", [-200, 200])
@@ -187,12 +187,94 @@ def with_value(value):
     (FIELD, ["--columns", "f1,1"], "field.npy: column 'f1' is chosen twice"),
     (FIELD, ["--missing", "10000"], "field.npy: missing cannot be chosen"),
     (FIELD.astype("U8"), [], "a matrix has numbers, and 40 columns have none: 'f0' (U8), "),
+    (FIELD[:, :1].astype("U8"), ["--rank", "1"], "a matrix has numbers, and 1 column has none: 'f0' (U8); leave it out"),
+    (with_value(numpy.nan), [], "leave rows or columns out (--rows, --drop), or fill them in (--impute mean)"),
+    (with_value(numpy.inf), ["--impute", "mean"], "field.npy: row 1700, column 'f3': the value is missing or infinite"),
+    (numpy.where(numpy.arange(40) == 7, numpy.nan, FIELD), ["--impute", "mean"], "field.npy: column 'f7' has no values, and no mean"),
 ])
 def test_what_no_matrix_is(podere, array, options, words):
     numpy.save(podere.folder / "field.npy", array)
     options = options if "--rank" in options else [*options, "--rank", "2"]
     for executors in (1, 2):
         assert words in podere.refused("svd", "field.npy", *options, "--executors", executors, "-o", "out.npz")
+
+
+def test_missing_values_become_the_mean_of_their_column(podere):
+    values = FIELD.copy()
+    lost = RANDOM.uniform(size=values.shape) < numpy.linspace(0, 0.3, COLUMNS)
+    lost[:, 5:] = False
+    values[lost] = numpy.nan
+    numpy.save(podere.folder / "field.npy", values)
+    numpy.save(podere.folder / "filled.npy", numpy.where(lost, numpy.nanmean(values, axis=0), values))
+    expected = facts_of(podere, "filled.npy", "--center", "-o", "expected.npz")["s"]
+    found = set()
+    for executors, cores in ((1, 1), (2, 2), (5, 1)):
+        facts = facts_of(podere, "field.npy", "--center", "--impute", "mean", "-o", "out.npz", "--executors", executors,
+                         "--cores", cores)
+        found.add((podere.folder / "out.npz").read_bytes())
+    assert len(found) == 1
+    numpy.testing.assert_allclose(facts["s"], expected, rtol=1e-12)
+    assert facts["imputed"] == {f"f{j}": n for j, n in enumerate(lost.sum(axis=0).tolist()) if n}
+    out = podere.done("svd", "field.npy", "--rank", 2, "--impute", "mean").stdout
+    assert f"missing values filled in with their column's mean: {lost.sum():,}, in 'f1', 'f2', 'f3', 'f4'" in out
+    assert "no values are missing" in podere.done("svd", "filled.npy", "--rank", 2, "--impute", "mean").stdout
+
+
+@pytest.mark.parametrize("ending", ["h5", "hdf5"])
+def test_hdf5_has_the_arrays_of_the_archive(podere, saved, ending):
+    podere.done("svd", saved, "--rank", RANK, "--scale", "-o", "expected.npz")
+    found = set()
+    for executors, cores in ((1, 1), (2, 1), (3, 2), (5, 1)):
+        podere.done("svd", saved, "--rank", RANK, "--scale", "-o", f"out.{ending}", "--executors", executors, "--cores", cores)
+        found.add((podere.folder / f"out.{ending}").read_bytes())
+    assert len(found) == 1
+    with h5py.File(podere.folder / f"out.{ending}") as file, numpy.load(podere.folder / "expected.npz") as expected:
+        assert sorted(file) == sorted(expected) == ["U", "V", "deviation", "mean", "s"]
+        for name in expected:
+            assert file[name].dtype == numpy.float64
+            numpy.testing.assert_array_equal(file[name][:], expected[name], err_msg=name)
+    podere.done("svd", saved, "--rank", RANK, "--no-left", "-o", f"out.{ending}", "--executors", 2)
+    with h5py.File(podere.folder / f"out.{ending}") as file:
+        assert sorted(file) == ["V", "s"]
+    scores = json.loads(podere.done("svd", f"out.{ending}", "--key", "V", "--rank", 1, "--json").stdout)
+    assert (scores["rows"], scores["columns"]) == (COLUMNS, RANK)
+
+
+@pytest.mark.parametrize("name", ["out.npy", "out.csv"])
+def test_files_of_one_array_are_refused(podere, saved, name):
+    line = podere.refused("svd", saved, "--rank", 2, "-o", name)
+    assert line == f"podere: {name}: several arrays are written, as FILE.npz (NumPy) or FILE.h5 (HDF5), and not as {name[3:]}"
+
+
+def test_an_hdf5_file_that_cannot_be_written_is_refused(podere, saved):
+    assert "nowhere" in podere.refused("svd", saved, "--rank", 2, "-o", "nowhere/out.h5")
+
+
+def test_text_is_refused_in_words_of_svd(podere):
+    podere.write("towns.csv", "a,town,b\n" + "".join(f"{i},Bath,{i * i}\n" for i in range(20)))
+    line = podere.refused("svd", "towns.csv", "--rank", 1)
+    assert "leave out with --drop town, or name a text for missing values with --missing" in line
+    assert "--categorical" not in line and "--label" not in line
+    podere.done("svd", "towns.csv", "--drop", "town", "--rank", 1)
+    podere.write("days.csv", "a,day\n" + "".join(f"{i},2026-01-{i + 10}\n" for i in range(20)))
+    assert "this column has categories or dates: 'day'; leave it out" in podere.refused("svd", "days.csv", "--rank", 1)
+    podere.write("numbers.csv", "y,a\n" + "".join(f"{i}x,{i}\n" for i in range(20)))
+    assert "leave out with --drop y" in podere.refused("svd", "numbers.csv", "--rank", 1)
+
+
+def test_help_offers_what_a_matrix_has(podere):
+    text = podere.done("svd", "--help").stdout
+    for option in ("--label", "--weight", "--drop-unlabeled", "--date-parts", "--day-first", "--labels"):
+        assert f"{option} " not in text, option
+    data, of_text = text.index("\nData"), text.index("\nDelimited text")
+    assert data < text.index("--key") < of_text < text.index("--delimiter")
+
+
+def test_too_many_pairs_of_columns_are_refused_beforehand(podere):
+    numpy.save(podere.folder / "wide.npy", numpy.zeros((2, 400_000)))
+    line = podere.refused("svd", "wide.npy", "--rank", 1, "--method", "gram", "--executors", 1)
+    assert "products of all pairs of 400000 columns (--method gram) take " in line
+    assert "use --method krylov with a smaller --rank, fewer --cores, or fewer columns" in line
 
 
 def test_a_lost_executor_costs_time_and_nothing_else(podere):

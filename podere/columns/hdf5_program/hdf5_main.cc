@@ -1,6 +1,7 @@
 // podere-hdf5 FILE KEY: reads arrays of an HDF5 file for another process, see podere/columns/hdf5_protocol.h. The
 // library of HDF5 may crash, or run forever, on a damaged file: here that ends this program alone.
 // podere-hdf5 --write-labels FILE: writes what comes in lines, see write_labels.h.
+// podere-hdf5 --make-arrays FILE: makes room for arrays, see make_arrays.h.
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 
 #include "podere/columns/hdf5_program/filters.h"
 #include "podere/columns/hdf5_program/find.h"
+#include "podere/columns/hdf5_program/make_arrays.h"
 #include "podere/columns/hdf5_program/write_labels.h"
 #include "podere/columns/hdf5_protocol.h"
 
@@ -111,10 +113,11 @@ void run(const char* path, const char* key) {
   }
 }
 
-/// Exit code 0 if the file is whole; else one line on standard error.
-int write_labels_of_input(const char* path) {
+/// Exit code 0 if write() wrote a file; else one line on standard error.
+template <typename Write>
+int try_to_write(Write&& write) {
   try {
-    write_labels(path, std::cin);
+    write();
     return 0;
   } catch (const Refusal& refusal) {
     std::fputs((refusal.message + "\n").c_str(), stderr);
@@ -129,7 +132,12 @@ int write_labels_of_input(const char* path) {
 
 int main(int argc, char** argv) {
   namespace hdf5 = podere::columns::hdf5;
-  if (argc == 3 && std::string_view(argv[1]) == "--write-labels") return hdf5::write_labels_of_input(argv[2]);
+  if (argc == 3 && std::string_view(argv[1]) == "--write-labels") {
+    return hdf5::try_to_write([&] { hdf5::write_labels(argv[2], std::cin); });
+  }
+  if (argc == 3 && std::string_view(argv[1]) == "--make-arrays") {
+    return hdf5::try_to_write([&] { std::cout << hdf5::make_arrays(argv[2], std::cin) << '\n'; });
+  }
   if (argc != 3 || isatty(STDOUT_FILENO) != 0) {
     std::fputs("podere-hdf5 reads HDF5 files for podere, which starts it: podere describe FILE.h5\n", stderr);
     return 2;

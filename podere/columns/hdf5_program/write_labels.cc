@@ -3,7 +3,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <cstdlib>
 #include <istream>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -12,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "podere/columns/hdf5_program/handle.h"
+#include "podere/columns/hdf5_program/new_file.h"
 
 namespace podere::columns::hdf5 {
 namespace {
@@ -24,13 +23,6 @@ constexpr std::int32_t kNoLabel = -1;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// What microscopes wrote, in metadata.
 constexpr std::array kNumbers = {"pixel_size_nm", "voltage_kv", "working_distance_mm", "magnification"};
-
-/// What the library returns where it fails only if there is no room.
-template <typename T>
-T written(T result) {
-  if (result < 0) refuse("cannot be written: the disk is full, or the file is gone");
-  return result;
-}
 
 Handle text_type() {
   Handle type(written(H5Tcopy(H5T_C_S1)), H5Tclose);
@@ -92,14 +84,6 @@ void write_attribute(hid_t where, const std::string& name, const std::string& te
                          H5Aclose);
   const char* const pointer = text.c_str();
   written(H5Awrite(attribute.get(), type.get(), &pointer));
-}
-
-Handle new_file(const char* path) {
-  setenv("HDF5_USE_FILE_LOCKING", "FALSE", 1);
-  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  const Handle made(written(H5Pcreate(H5P_FILE_CREATE)), H5Pclose);
-  H5Pset_obj_track_times(made.get(), false);
-  return Handle(written(H5Fcreate(path, H5F_ACC_TRUNC, made.get(), H5P_DEFAULT)), H5Fclose);
 }
 
 Handle new_group(hid_t where, const char* name) {

@@ -1,0 +1,51 @@
+// Files of arrays that executors write side by side.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "podere/base/enum_names.h"
+#include "podere/comm/communicator.h"
+#include "podere/linalg/tall_matrix.h"
+
+namespace podere::columns {
+
+/// An array of float64, the last index fastest.
+struct NamedValues {
+  std::string name;
+  std::vector<std::uint64_t> shape;
+  std::vector<double> values;  ///< [product of shape]
+};
+
+/// The bytes of values as they lie in memory, and in files on machines that have the lowest byte first.
+inline std::string_view value_bytes(std::span<const double> values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size_bytes()};
+}
+
+/// What a file holds: arrays that rank 0 has, and one matrix whose rows are spread over all ranks.
+struct WrittenArrays {
+  std::vector<NamedValues> arrays;  ///< as rank 0 has them
+  std::string rows_name;
+  const linalg::TallMatrix* rows;  ///< null: there is none
+};
+
+/// kNpz: an archive as numpy.savez writes it, which numpy.load opens. kHdf5: datasets at the top of an HDF5 file.
+enum class ArraysFormat { kNpz, kHdf5 };
+constexpr EnumNames<2> names_of(ArraysFormat) { return {"output_format", {"npz", "hdf5"}}; }
+using podere::to_string;
+
+/// The format that the ending of a file's name stands for: HDF5 for .h5, .hdf5 and .hdf, else NPZ. Throws InputError
+/// for endings of what is written in neither: .npy, .csv, .txt, .mat.
+ArraysFormat format_of(const std::filesystem::path& path);
+
+/// Writes into a file that is there, and that all ranks can write to. Each rank writes the rows that it holds: nothing
+/// is gathered. The same values make the same bytes on any number of ranks. Collective; throws on all ranks as base's
+/// write_into.
+void write_arrays(ArraysFormat format, const std::filesystem::path& path, const WrittenArrays& written,
+                  const comm::Communicator& comm);
+
+}  // namespace podere::columns

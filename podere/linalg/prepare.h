@@ -1,0 +1,36 @@
+// What is done with the columns of a matrix before it is decomposed.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "podere/comm/communicator.h"
+#include "podere/linalg/column_facts.h"
+#include "podere/linalg/tall_matrix.h"
+
+namespace podere::linalg {
+
+struct Preparation {
+  bool center = false;  ///< subtracts the mean of each column
+  bool scale = false;   ///< divides each column by its standard deviation, too
+};
+
+struct Prepared {
+  BoundedMap map;
+  Moments moments;  ///< means if columns are centered or scaled, deviations if they are scaled
+};
+
+/// Finds the map from the values of a matrix with rows to those that are decomposed. `names` of columns are for
+/// messages. Throws, the same on all ranks, NotFinite, and InputError for values above 1e290 and for constant columns
+/// that are to be scaled. Collective, as magnitudes() and moments().
+Prepared prepare(const TallMatrix& a, const std::vector<std::string>& names, const Preparation& wanted,
+                 const comm::Communicator& comm, int n_threads);
+
+/// Replaces each NaN by the mean of the other values of its column. Returns how
+/// many were replaced in each column. Throws, the same on all ranks, InputError for a column without any value, and for
+/// one whose missing values cannot be replaced, since others are infinite. Collective: three all_reduce, of 8 n, 560
+/// for each column with missing values and 8 bytes.
+std::vector<std::uint64_t> fill_with_means(TallMatrix& a, const std::vector<std::string>& names,
+                                           const comm::Communicator& comm, int n_threads);
+
+}  // namespace podere::linalg

@@ -28,6 +28,7 @@
 #include "podere/neural/train.h"
 #include "podere/python/function_study.h"
 #include "podere/python/image_layer.h"
+#include "podere/python/matrices.h"
 #include "podere/python/signal_progress.h"
 #include "podere/report/page.h"
 #include "podere/table/strided.h"
@@ -567,6 +568,7 @@ PYBIND11_MODULE(_core, module) {
   define_models(module);
   define_images(module);
   define_study(module);
+  define_matrices(module);
   module.def("abilities_of", &abilities_of, py::arg("algorithm"));
   module.def("train_any", &train_any, py::arg("algorithm"), py::arg("rows"), py::arg("validation").none(true),
              py::arg("options"), py::arg("n_threads"), py::arg("show").none(true));

@@ -27,8 +27,9 @@ from ._root import read_root
 from ._search_cv import TuneSearchCV
 from ._session import Session
 from ._study import Step, Study
+from ._svd import PCA, SVD, TruncatedSVD
 from ._table import Table
 from ._tune import Tuned
 
 __all__ = ["AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "ImageFeatures", "MLPClassifier", "NNClassifier", "NNRegressor",
-           "Session", "SessionError", "Step", "Study", "Table", "TuneSearchCV", "Tuned", "__version__", "from_sklearn", "read_root"]
+           "PCA", "SVD", "Session", "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV", "Tuned", "__version__", "from_sklearn", "read_root"]

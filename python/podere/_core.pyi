@@ -158,6 +158,32 @@ class ImageLayer:
     ) -> numpy.typing.NDArray[numpy.float32]:
         """[n_arrays x n_features] of pixels [height x width] or [height x width x 3]."""
 
+def decompose(
+    values: numpy.typing.NDArray[numpy.float64],
+    names: Sequence[str],
+    rank: int,
+    method: str,
+    tolerance: float,
+    max_passes: int,
+    seed: int,
+    center: bool,
+    left: bool,
+    n_threads: int,
+    show: Callable[[dict[str, Any]], None] | None,
+) -> dict[str, Any]:
+    """Of a matrix row by row: arrays "s", "V" [n_columns x rank], "shares", "residuals", "mean" (empty if not centered),
+    and "U" [n_rows x rank] if it is wanted; "resolved", "method", "passes", "has_converged". Raises KeyboardInterrupt
+    after the pass it came in."""
+
+def project(
+    values: numpy.typing.NDArray[numpy.float64],
+    names: Sequence[str],
+    mean: Sequence[float],
+    vectors: numpy.typing.NDArray[numpy.float64],
+    n_threads: int,
+) -> numpy.typing.NDArray[numpy.float64]:
+    """(values - mean) @ vectors [n_rows x rank], of vectors [n_columns x rank] row by row."""
+
 class Study:
     """A search with its decisions and its journal. Threads may share it."""
 

@@ -17,7 +17,7 @@ _DRAW_SECONDS = 0.1
 _QUIET_SECONDS = 0.3  # what is over by then is not shown
 _WORDS = {"": "working", "read": "reading", "restore": "making tables again", "folds": "cross-validating", "tune": "searching",
           "train": "training", "split": "splitting", "transform": "transforming", "write": "writing", "explain": "explaining",
-          "permute": "shuffling"}
+          "permute": "shuffling", "svd": "finding singular values", "project": "projecting"}
 _UNITS = {"train": "trees", "explain": "rows", "permute": "shuffles", "restore": "tables"}
 
 
@@ -25,13 +25,20 @@ def step_text(event: Mapping[str, Any]) -> str:
     """What a progress event says, in words: "training: 12 of 50 trees, loss 0.5310"."""
     phase, done, total = event.get("phase", ""), event.get("done", 0), event.get("total", 0)
     text: str = _WORDS.get(phase, phase)
-    unit = event["unit"] + "s" if event.get("unit") else _UNITS.get(phase, "steps")
+    unit = _plural(event["unit"]) if event.get("unit") else _UNITS.get(phase, "steps")
     if total > 1:
         text += f": {done:,} of {total:,} {unit}"
+    elif total == 0 and done > 0 and event.get("unit"):  # how many there will be is not known
+        text += f": {done:,} {event['unit'] if done == 1 else unit}"
     for name, value in (event.get("metrics") or {}).items():
         if isinstance(value, (int, float)):
-            text += f", {name.replace('_', ' ')} {value:.{0 if name in ('epoch', 'fold') else 4}f}"
+            digits = ".0f" if name in ("epoch", "fold") else ".1e" if name == "residual" else ".4f"
+            text += f", {name.replace('_', ' ')} {value:{digits}}"
     return text
+
+
+def _plural(unit: str) -> str:
+    return unit + ("es" if unit.endswith("s") else "s")
 
 
 class Progress:

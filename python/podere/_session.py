@@ -24,6 +24,7 @@ from ._progress import make_progress, page_link, show_panel
 from ._reading import columns_of_pandas, csv_source, images_location, location_source, n_skipped, put_arrays, read_as
 from ._root import read_root
 from ._stored_table import Facts, Origin, StoredTable
+from ._svd import SVD, svd_fields, svd_on_executors
 from ._table import Table, table_of
 from ._tune import Tuned, tune_on_table
 
@@ -539,6 +540,61 @@ class Session:
             fields["study"] = self._jobs.output_path("study", study)
         return tune_on_table(estimator, space, table_of(self._jobs, table),
                              None if validation is None else table_of(self._jobs, validation, "validation"), fields)
+
+    def svd(self, table: Table | str | os.PathLike[str], rank: int, *, center: bool = False, scale: bool = False,
+            left: bool = True, method: str = "auto", tolerance: float = 1e-10, max_passes: int = 100, seed: int = 0,
+            impute: str | None = None, columns: Sequence[str | int] | None = None,
+            drop: Sequence[str | int] | None = None, missing: Sequence[str] | None = None, rows: slice | None = None,
+            format: str | None = None, key: str | None = None) -> SVD:
+        """Find leading singular values and vectors of a tall matrix, as `podere svd` does: docs/matrices.md.
+
+        The same bits on any number of executors, with a residual of each value.
+
+        Parameters
+        ----------
+        table : Table, str or path
+            A table, whose features are float32, or a file that executors read themselves: of NPY, NPZ and HDF5 as
+            float64, of other formats as float32. For arrays of this process there is `podere.PCA`.
+        rank : int
+            How many values and vectors.
+        center : bool
+            Subtract the mean of each column first: principal components.
+        scale : bool
+            Divide each column by its standard deviation, too; centers.
+        left : bool
+            Whether `U` is wanted, which takes 8 bytes x n_rows x rank here.
+        method : {"auto", "gram", "krylov"}
+            Products of all pairs of columns, block Krylov subspaces, or what suits the shape.
+        tolerance : float
+            Largest residual of a value, in that value.
+        max_passes : int
+            Most passes over the rows.
+        seed : int
+            Of the columns with which "krylov" begins.
+        impute : "mean" or None
+            Missing values become the mean of their column; None refuses them.
+        columns, drop, missing, rows, format, key
+            Of a file, as of `read`.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError
+            The latter with file, row and column for a value that is missing or infinite.
+        """
+        fields = svd_fields(rank=rank, center=center, scale=scale, left=left, method=method, tolerance=tolerance,
+                            max_passes=max_passes, seed=seed, impute=impute)
+        of_files = {"columns": columns, "drop": drop, "missing": missing, "rows": rows, "format": format, "key": key}
+        if isinstance(table, Table):
+            if chosen := [name for name, value in of_files.items() if value is not None]:
+                raise ValueError(f"{chosen[0]} is given, which is for files: of a table choose by table.select([...]) and "
+                                 "table.rows[a:b]")
+            return svd_on_executors(self._jobs, table_of(self._jobs, table).spec(), fields)
+        if not isinstance(table, (str, os.PathLike)):
+            raise TypeError(f"table is {type(table).__name__}, allowed are a Table and the path of a file: of arrays "
+                            "podere.PCA and podere.TruncatedSVD find components")
+        source = location_source(table, format=format, labels=None, key=key, n_features=None, zero_based=False, rows=rows,
+                                 columns={}, lists={"columns": columns, "drop": drop, "missing": missing}, choices={})
+        return svd_on_executors(self._jobs, source, fields)
 
     def evaluate(self, model: Any, table: Table, *, roc_points: int = 0) -> dict[str, Any]:
         """How good a fitted estimator is on a table.

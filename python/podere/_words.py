@@ -12,7 +12,7 @@ _PARAMETERS = {
     "interactions": "interaction_constraints", "layers": "hidden_layer_sizes", "optimizer": "solver",
     "no-standardize": "standardize=False", "no-standardize-target": "standardize_target=False",
     "day-first": "day_first=True", "month-first": "day_first=False", "seed": "random_state", "from": "warm_start", "missing": "missing=[...]",
-    "skip": "skiprows",
+    "skip": "skiprows", "passes": "max_passes",
 }
 #: Options that messages name without dashes; no words of English.
 _BARE = ("base-score", "batch-size", "class-weight", "clip-norm", "column-subsample", "learning-rate-decay",
@@ -30,7 +30,7 @@ def in_python(message: str) -> str:
     message = re.sub(r"--(drop|categorical|columns) (?!and\b|or\b)([^\s;:(),]+(?:,[^\s;:(),]+)*)", _with_list, message)
     message = re.sub(r"--(decimal|comment) '?([^\w\s'])'?", r"\1='\2'", message)
     message = re.sub(r"--skip (\d+)", r"skiprows=\1", message)
-    message = re.sub(r"--format (\w+)", r"format='\1'", message)
+    message = re.sub(r"--(format|impute) (\w+)", r"\1='\2'", message)
     message = re.sub(r"(?<![\w-])--([a-z][a-z0-9-]*)", lambda option: _parameter(option[1]), message)
     return re.sub(rf"(?<![\w-])(?:{'|'.join(_BARE)})(?![\w-])", lambda option: _parameter(option[0]), message)
 

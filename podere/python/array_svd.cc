@@ -1,0 +1,84 @@
+#include "podere/python/array_svd.h"
+
+#include <fmt/format.h>
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <utility>
+
+#include "podere/base/error.h"
+#include "podere/base/parallel.h"
+#include "podere/comm/communicator.h"
+#include "podere/io/memory_room.h"
+#include "podere/linalg/products.h"
+
+namespace podere::python {
+namespace {
+
+struct Stopped {};
+
+/// With the name that the array has in Python.
+template <typename Phase>
+auto in_words_of_x(Phase&& phase) {
+  try {
+    return phase();
+  } catch (const InputError& fault) {
+    throw_input_error("X: {}", fault.what());
+  }
+}
+
+linalg::TallMatrix copy_of(const ArrayView& values, int n_threads) {
+  linalg::TallMatrix copy(values.n_rows, values.n_columns, table::rows_of(values.n_rows, 0, 1));
+  constexpr std::size_t kGrainRows = 256;
+  parallel_for_slices(n_threads, values.n_rows, kGrainRows, [&](std::size_t begin, std::size_t end, int) {
+    std::copy(values.begin + begin * values.n_columns, values.begin + end * values.n_columns,
+              copy.values().data() + begin * values.n_columns);
+  });
+  return copy;
+}
+
+void check_memory_of(const ArrayView& values, const linalg::SvdOptions& options, int n_threads,
+                     const comm::Communicator& alone) {
+  const double copy = static_cast<double>(values.n_rows) * static_cast<double>(values.n_columns) * sizeof(double);
+  const double more = linalg::svd_bytes(options, values.n_columns, n_threads);
+  io::check_memory({fmt::format("X: a copy of {} rows and {} columns, and {} ({:.1f} GB),", values.n_rows,
+                                values.n_columns, "products of these", more * 1e-9),
+                    copy + more, "use fewer rows or columns, a smaller n_components, or fewer n_jobs"},
+                   alone);
+}
+
+}  // namespace
+
+std::optional<ArraySvd> svd_of_array(const ArrayView& values, const std::vector<std::string>& names,
+                                     const linalg::Preparation& preparation, const linalg::SvdOptions& options,
+                                     bool wants_left, int n_threads, Progress& progress) {
+  const comm::Communicator alone = comm::Communicator::self();
+  check_memory_of(values, options, n_threads, alone);
+  const linalg::TallMatrix a = copy_of(values, n_threads);
+  const linalg::Prepared prepared =
+      in_words_of_x([&] { return linalg::prepare(a, names, preparation, alone, n_threads); });
+  const auto after_pass = [&](int n_passes, double residual) {
+    progress.report({"svd", static_cast<std::size_t>(n_passes), 0, {{"residual", residual}}, "pass"});
+    if (progress.stop_requested()) throw Stopped();
+  };
+  try {
+    ArraySvd found{linalg::svd(a, prepared.map, options, alone, n_threads, after_pass), prepared.moments.means, {}};
+    if (wants_left) found.left = linalg::left_vectors(a, prepared.map, found.svd, n_threads);
+    return found;
+  } catch (const Stopped&) {
+    return std::nullopt;
+  }
+}
+
+linalg::TallMatrix scores_of_array(const ArrayView& values, const std::vector<std::string>& names,
+                                   const std::vector<double>& mean, const ArrayView& vectors, int n_threads) {
+  const comm::Communicator alone = comm::Communicator::self();
+  const linalg::TallMatrix a = copy_of(values, n_threads);
+  in_words_of_x([&] { return linalg::magnitudes(a, names, alone, n_threads); });
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  const Eigen::MatrixXd v = Eigen::Map<const RowMajor>(vectors.begin, static_cast<Eigen::Index>(vectors.n_rows),
+                                                       static_cast<Eigen::Index>(vectors.n_columns));
+  return linalg::multiply(a, {mean, std::vector<double>(values.n_columns, 1.0)}, v, n_threads);
+}
+
+}  // namespace podere::python

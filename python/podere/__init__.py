@@ -31,5 +31,6 @@ from ._svd import PCA, SVD, TruncatedSVD
 from ._table import Table
 from ._tune import Tuned
 
-__all__ = ["AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "ImageFeatures", "MLPClassifier", "NNClassifier", "NNRegressor",
-           "PCA", "SVD", "Session", "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV", "Tuned", "__version__", "from_sklearn", "read_root"]
+__all__ = ["PCA", "SVD", "AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "ImageFeatures", "MLPClassifier", "NNClassifier",
+           "NNRegressor", "Session", "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV", "Tuned",
+           "__version__", "from_sklearn", "read_root"]

@@ -161,7 +161,7 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             self._take_names(names)
         else:
             values = self._values(X, reset=True)
-            shape = values.shape
+            shape = values.shape[0], values.shape[1]
             found = self._fit_array(values, self._rank_of(shape))
         self._take(found, shape)
         _warn_if_not_converged(bool(found["has_converged"]), self.residuals_, type(self).__name__, 3)
@@ -180,13 +180,9 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ndarray of shape (n_samples, n_components_)
         """
         check_is_fitted(self)
-        vectors = np.ascontiguousarray(self.components_.T)
-        if isinstance(X, Table):
-            return self._project_table(X, vectors)
-        values = self._values(X, reset=False)
-        scores: _Array = _core.project(values, self._names(), self._mean().tolist(), vectors,
-                                       _parameters.n_threads(self.n_jobs))
-        return scores
+        units = self._units()
+        scores = self._project_table(X) if isinstance(X, Table) else self._project(self._values(X, reset=False))
+        return scores if units is None else scores / units
 
     def inverse_transform(self, X: Any) -> _Array:
         """Rows that have these scores: the nearest to the original ones that the components can make.
@@ -204,6 +200,8 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         n_components = len(self.components_)
         if scores.shape[1] != n_components:
             raise ValueError(f"X has {scores.shape[1]} columns, allowed are {n_components}: one for each component")
+        units = self._units()
+        scores = scores if units is None else scores * units
         names = [f"component {i}" for i in range(n_components)]
         rows: _Array = _core.project(scores, names, [0.0] * n_components, self.components_,
                                      _parameters.n_threads(self.n_jobs))
@@ -216,6 +214,10 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def _mean(self) -> _Array:
         return np.zeros(self.n_features_in_)
+
+    def _units(self) -> _Array | None:
+        """Of the scores of each component; None: those of the rows."""
+        return None
 
     def _rank_of(self, shape: tuple[int, int]) -> int:
         """How many components to find of a matrix. Refuses what n_components cannot be."""
@@ -258,14 +260,23 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             found[name] = np.array(result[name], float)
         return {**result, **found}
 
-    def _project_table(self, table: Table, vectors: _Array) -> _Array:
+    def _vectors(self) -> _Array:
+        """V, row by row."""
+        return np.ascontiguousarray(self.components_.T)
+
+    def _project(self, values: _Array) -> _Array:
+        scores: _Array = _core.project(values, self._names(), self._mean().tolist(), self._vectors(),
+                                       _parameters.n_threads(self.n_jobs))
+        return scores
+
+    def _project_table(self, table: Table) -> _Array:
         stored = stored_table(table)
         names = list(getattr(self, "feature_names_in_", []))
         if names and names != table.features or table.shape[1] != self.n_features_in_:
             raise ValueError(f"X is the table {table.name} with {table.shape[1]} features, allowed are those of the fit, in "
                              f"their order: {', '.join(map(repr, self._names()[:20]))}; X.select([...]) chooses them")
         with stored.jobs.shared_file() as path:
-            stored.run("project", output=path, mean=self._mean().tolist(), vectors=vectors.ravel().tolist())
+            stored.run("project", output=path, mean=self._mean().tolist(), vectors=self._vectors().ravel().tolist())
             with np.load(path) as arrays:
                 scores: _Array = arrays["scores"]
         return scores
@@ -341,7 +352,7 @@ class PCA(_Decomposition):
 
     _CENTERS = True
 
-    def __init__(self, n_components: int | float | None = None, *, whiten: bool = False, tol: float = 1e-10,
+    def __init__(self, n_components: float | None = None, *, whiten: bool = False, tol: float = 1e-10,
                  method: str = "auto", max_passes: int = 100, random_state: Any = None, verbose: bool = False,
                  n_jobs: int | None = None) -> None:
         self.n_components = n_components
@@ -353,30 +364,17 @@ class PCA(_Decomposition):
         self.verbose = verbose
         self.n_jobs = n_jobs
 
-    def transform(self, X: Any) -> _Array:
-        scores = super().transform(X)
-        if _parameters.flag("whiten", self.whiten):
-            scores /= self._deviations()
-        return scores
-
-    transform.__doc__ = _Decomposition.transform.__doc__
-
-    def inverse_transform(self, X: Any) -> _Array:
-        if _parameters.flag("whiten", self.whiten):
-            check_is_fitted(self)
-            X = check_array(X, dtype=np.float64, input_name="X")
-            X = X * self._deviations() if X.shape[1] == self.n_components_ else X
-        return super().inverse_transform(X)
-
-    inverse_transform.__doc__ = _Decomposition.inverse_transform.__doc__
-
-    def _deviations(self) -> _Array:
-        """Of the scores; of those that do not vary, what rounding leaves."""
-        deviations = np.sqrt(self.explained_variance_)
-        return np.maximum(deviations, np.finfo(float).eps * max(deviations[0], np.finfo(float).tiny))
+    def _units(self) -> _Array | None:
+        if not _parameters.flag("whiten", self.whiten):
+            return None
+        deviations: _Array = np.sqrt(self.explained_variance_)
+        # Where scores do not vary, what rounding leaves is not blown up.
+        units: _Array = deviations.clip(min=np.finfo(float).eps * max(deviations[0], 1e-290))
+        return units
 
     def _mean(self) -> _Array:
-        return self.mean_
+        mean: _Array = self.mean_
+        return mean
 
     def _rank_of(self, shape: tuple[int, int]) -> int:
         n_samples, n_features = shape

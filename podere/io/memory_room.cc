@@ -27,7 +27,7 @@ void check_room(const std::string& name, std::uint64_t n_rows_here, std::uint64_
                 const comm::Communicator& comm) {
   // As real numbers: products may be beyond all integers.
   const double bytes = static_cast<double>(n_rows_here) * static_cast<double>(n_columns) * sizeof(float);
-  check_memory({fmt::format("{}: its rows with {} columns, as a table,", name, n_columns), bytes,
+  check_memory({fmt::format("{}: its rows with {} columns", name, n_columns), bytes,
                 "take fewer rows (--rows) or columns (--columns), or executors on more hosts"},
                comm);
 }

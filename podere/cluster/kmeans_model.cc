@@ -141,7 +141,7 @@ algorithm::Description KmeansModel::describe() const {
   std::vector<Json> weights = {"(weight of rows)"};
   for (std::size_t k = 0; k < n_outputs(); ++k) {
     description.head.push_back("cluster " + std::to_string(k));
-    weights.push_back(parts_.weights[k]);
+    weights.emplace_back(parts_.weights[k]);
   }
   description.lines.push_back(std::move(weights));
   for (std::size_t j = 0; j < parts_.schema.features.size(); ++j) {

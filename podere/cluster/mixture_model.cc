@@ -59,7 +59,7 @@ Gaussians gaussians_of(const Json& content, std::size_t n_features) {
     }
     if (!has_matrices(found.kind) && covariance.minCoeff() <= 0) throw InputError("a variance is not above 0");
   }
-  LogDensities{found};  // which throws for a matrix that is not positive definite
+  const LogDensities densities(found);  // which throws for a matrix that is not positive definite
   return found;
 }
 
@@ -160,7 +160,7 @@ algorithm::Description MixtureModel::describe() const {
   std::vector<Json> weights = {"(share of rows)"};
   for (std::size_t k = 0; k < n_outputs(); ++k) {
     description.head.push_back("cluster " + std::to_string(k));
-    weights.push_back(gaussians_.weights[k]);
+    weights.emplace_back(gaussians_.weights[k]);
     means.push_back(Json::array());
     Matrix covariance = rows_of_matrix(gaussians_.covariances[k]);
     for (std::size_t i = 0; i < schema_.features.size(); ++i) {

@@ -100,8 +100,9 @@ void print_measures(const Json& result, int descriptor) {
   if (result.contains("auc")) {
     lines.emplace_back("AUC", result["auc"].is_number() ? number(result["auc"]) : "undefined (one class only)");
   }
-  for (const char* name : {"accuracy", "log_loss", "mean_poisson_deviance", "pinball_loss", "root_mean_squared_error",
-                           "mean_absolute_error", "inertia", "silhouette", "silhouette_rows"}) {
+  for (const char* name :
+       {"accuracy", "log_loss", "mean_poisson_deviance", "pinball_loss", "root_mean_squared_error",
+        "mean_absolute_error", "inertia", "silhouette", "silhouette_rows", "log_likelihood", "bic", "aic"}) {
     if (result.contains(name)) lines.emplace_back(measure_in_words(name), number(result[name]));
   }
   print(facts_text(lines), descriptor);

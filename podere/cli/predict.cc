@@ -35,8 +35,10 @@ void define_predict(CLI::App& app, PredictOptions& options) {
       ->required()
       ->transform(output_file())
       ->type_name("FILE");
-  app.add_flag("--margin", options.margin,
-               "Write margins (sums of leaf values, or of a network's last layer) instead of probabilities");
+  app.add_flag(
+      "--margin", options.margin,
+      "Write margins (sums of leaf values, or of a network's last layer; of clusters minus squared distances, or "
+      "logarithms of weighted densities) instead of probabilities");
   add_choice<jobs::Prediction>(app, "--as", options.as, "probability; of clusters class",
                                "What to write of classes and clusters: probabilities, the most likely one, or both");
   add_rounds_option(app, options.rounds);

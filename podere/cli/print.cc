@@ -58,6 +58,8 @@ std::string measure_in_words(const std::string& name) {
   if (name == "mean_poisson_deviance") return "Poisson deviance";
   if (name == "root_mean_squared_error") return "RMSE";
   if (name == "mean_absolute_error") return "MAE";
+  if (name == "bic") return "BIC";
+  if (name == "aic") return "AIC";
   return in_words(name);
 }
 
@@ -77,6 +79,7 @@ namespace {
 
 /// Of a model that looks at no labels.
 std::string no_label_text(const Json& label) {
+  if (!label.contains("column")) return "none is looked at";
   if (!label.at("column").is_null()) return fmt::format("{}, which is left out", label.at("column").get<std::string>());
   const auto names = label.at("called_as_labels").get<std::vector<std::string>>();
   if (names.empty()) return "none: all columns are features";

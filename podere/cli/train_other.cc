@@ -61,6 +61,11 @@ void add_option(CLI::App& app, const algorithm::DescribedOption& described, Json
 
 void define(CLI::App& app, OtherOptions& options) {
   add_data_options(app, options.run);
+  if (!table::uses_labels(options.algorithm->trainer(Json::object())->label_rules())) {
+    app.get_option("--label")->description(
+        "Column that is left out as the label, by name or position from 0 [none: all columns are features]");
+    app.remove_option(app.get_option("--positive"));
+  }
   const InGroup training(app, kTraining);
   for (const algorithm::DescribedOption& described : options.algorithm->options())
     add_option(app, described, options.chosen);
@@ -71,6 +76,23 @@ void define(CLI::App& app, OtherOptions& options) {
   add_run_options(app, options.run);
   make_common(app, {"--executors"});
   app.footer(fmt::format("Example: podere train {} higgs.csv --executors 2 -o model.json", options.algorithm->name()));
+}
+
+/// What is found without labels, if that is what was done.
+std::vector<std::pair<std::string, Json>> lines_of_clusters(const Json& facts) {
+  if (!facts.contains("clusters")) return {};
+  const bool has_converged = facts.at("has_converged").get<bool>();
+  std::vector<std::pair<std::string, Json>> lines = {
+      {"iterations",
+       fmt::format("{}{}", facts.at("iterations").get<int>(),
+                   has_converged ? "" : ", not converged: more --max-iterations may find better clusters")}};
+  if (const auto n_empty = facts.at("empty_clusters").get<std::size_t>(); n_empty > 0) {
+    lines.emplace_back("clusters without rows", n_empty);
+  }
+  for (const char* name : {"inertia", "log_likelihood", "bic", "aic"}) {
+    if (facts.contains(name)) lines.emplace_back(measure_in_words(name), number(facts.at(name)));
+  }
+  return lines;
 }
 
 int run(const OtherOptions& options) {
@@ -84,8 +106,7 @@ int run(const OtherOptions& options) {
   job.algorithm = options.algorithm->name();
   job.options = options.chosen;
   job.low_memory = options.low_memory;
-  const TrainingWords words{[](const Json&) { return std::vector<std::pair<std::string, Json>>(); }, "",
-                            [](const Json&) { return std::string("some of the training"); }};
+  const TrainingWords words{lines_of_clusters, "", [](const Json&) { return std::string("some of the training"); }};
   return run_training(options.run, std::move(job), words);
 }
 

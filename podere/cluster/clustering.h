@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "podere/algorithm/algorithm.h"
 #include "podere/cluster/scaled_rows.h"
@@ -24,6 +25,20 @@ void check_row_count(const std::string& name, int n_clusters, std::uint64_t n_ro
 
 /// Warns of features beside which others hardly count.
 void warn_of_widths(const table::Schema& schema, const Spread& spread, const algorithm::Run& run);
+
+/// What find(start) finds from one of the starts: the first of the best, by their `loss`, or that in which the user
+/// stopped, where the best before is kept if it is better. Collective.
+template <typename Find>
+auto best_of_starts(int n_starts, Find&& find) {
+  auto best = find(0);
+  for (int start = 1; start < n_starts && !best.was_stopped; ++start) {
+    auto found = find(start);
+    const bool was_stopped = found.was_stopped;
+    if (found.loss < best.loss) best = std::move(found);
+    best.was_stopped = was_stopped;
+  }
+  return best;
+}
 
 /// Over all ranks; 1 without weights. Collective.
 double largest_weight(const table::Table& table, const comm::Communicator& comm);

@@ -10,6 +10,7 @@
 #include "podere/base/portable_math.h"
 #include "podere/comm/exact_reduce.h"
 #include "podere/linalg/block_kernel.h"
+#include "podere/linalg/product_sums.h"
 #include "podere/linalg/tall_matrix.h"
 
 namespace podere::cluster {
@@ -86,8 +87,7 @@ class ExpectationPasses::Sums {
     if (!has_matrices(kind)) return;
     packed_ = HugeArray<double>(linalg::packed_size(kDensityRows, n_features));
     for (std::size_t k = 0; k < n_matrices(); ++k) {
-      products_.emplace_back(linalg::sums_size(n_features, n_features, true));
-      std::ranges::fill(products_.back().span(), 0.0);
+      products_.emplace_back(n_features, n_features, true);
     }
   }
 
@@ -108,9 +108,7 @@ class ExpectationPasses::Sums {
 
   void add(const Sums& other) {
     for (std::size_t s = 0; s < sums_.size(); ++s) sums_[s].add(other.sums_[s]);
-    for (std::size_t k = 0; k < products_.size(); ++k) {  // of multiples of two units: exact
-      for (std::size_t s = 0; s < products_[k].size(); ++s) products_[k][s] += other.products_[k][s];
-    }
+    for (std::size_t k = 0; k < products_.size(); ++k) products_[k].add(other.products_[k]);
   }
 
   /// Over all ranks: the log-likelihood; then of each cluster the sum of its shares, those of values times shares
@@ -123,24 +121,7 @@ class ExpectationPasses::Sums {
   }
 
   /// Over all ranks, of the products of values times shares: of cluster k, or of all clusters together. Collective.
-  Eigen::MatrixXd products(std::size_t k, const comm::Communicator& comm) const {
-    const std::size_t n = n_features_;
-    std::vector<double> high_low(2 * n * n, 0.0);
-    linalg::take_sums(products_[k].span(), n, n, true, high_low.data(), high_low.data() + n * n);
-    for (std::size_t i = 0; i < n; ++i) {  // what is below the diagonal is not set
-      for (std::size_t j = 0; j < i; ++j) high_low[i * n + j] = high_low[n * n + i * n + j] = 0;
-    }
-    comm.all_reduce(std::span(high_low), comm::Reduction::kSum);
-    Eigen::MatrixXd result(n, n);
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = i; j < n; ++j) {
-        const auto row = static_cast<Eigen::Index>(i);
-        const auto column = static_cast<Eigen::Index>(j);
-        result(row, column) = result(column, row) = high_low[i * n + j] + high_low[n * n + i * n + j];
-      }
-    }
-    return result;
-  }
+  Eigen::MatrixXd products(std::size_t k, const comm::Communicator& comm) const { return products_[k].total(comm); }
 
   std::size_t per_cluster() const { return 1 + n_features_ * (has_matrices(kind_) ? 1 : 2); }
 
@@ -169,8 +150,7 @@ class ExpectationPasses::Sums {
     }
     const auto as_they_are = linalg::ColumnMap::identity(n_features_);
     linalg::pack(scaled_, as_they_are.shift, as_they_are.factor, packed_.data());
-    linalg::add_products({packed_.data(), n_features_, packed_.data(), n_features_, n_rows, true}, splitters_,
-                         products_[k].data());
+    products_[k].add(packed_.data(), packed_.data(), n_rows, splitters_);
   }
 
   std::size_t n_clusters_;
@@ -181,7 +161,7 @@ class ExpectationPasses::Sums {
   std::vector<double> of_block_;
   std::vector<double> scaled_;
   HugeArray<double> packed_;
-  std::vector<HugeArray<double>> products_;
+  std::vector<linalg::ProductSums> products_;
 };
 
 ExpectationPasses::ExpectationPasses(const ScaledRows& rows, double bound, Covariance kind, double regularization,

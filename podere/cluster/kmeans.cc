@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "podere/base/error.h"
@@ -17,7 +16,7 @@
 namespace podere::cluster {
 namespace {
 
-constexpr int kMostClusters = 100'000;
+constexpr int kMostClusters = 10'000;
 
 struct KmeansOptions {
   int n_clusters = 8;
@@ -42,7 +41,7 @@ struct KmeansOptions {
 struct Found {
   Centroids centroids;
   std::vector<double> weights;
-  double inertia = 0;  ///< in units
+  double loss = 0;  ///< inertia, in units
   int n_iterations = 0;
   bool has_converged = false;
   bool was_stopped = false;
@@ -70,17 +69,8 @@ class KmeansTrainer final : public algorithm::Trainer {
     if (!options_.standardize) warn_of_widths(table.schema(), spread, run);
     const ScaledRows rows(table, spread.units);
     const SumUnits units(spread.bound, largest_weight(table, run.comm), table.n_global_rows());
-    std::optional<Found> best;
-    for (int start = 0; start < options_.restarts && !(best && best->was_stopped); ++start) {
-      Found found = cluster(rows, units, spread, start, run);
-      const bool is_better = !best || found.inertia < best->inertia;
-      if (is_better || found.was_stopped) {
-        const bool was_stopped = found.was_stopped;
-        if (is_better) best = std::move(found);
-        best->was_stopped = was_stopped;
-      }
-    }
-    return trained(table.schema(), spread.units, std::move(*best));
+    Found best = best_of_starts(options_.restarts, [&](int start) { return cluster(rows, units, spread, start, run); });
+    return trained(table.schema(), spread.units, std::move(best));
   }
 
  private:
@@ -106,9 +96,10 @@ class KmeansTrainer final : public algorithm::Trainer {
       found.has_converged = done.n_moved == 0 || done.shift <= least_shift;
       found.was_stopped = is_stopped(run);
     }
+    lloyd.find_clusters();  // of centroids that may have moved since
     found.centroids = lloyd.centroids();
     found.weights = lloyd.weights();
-    found.inertia = inertia(rows, found.centroids, run.comm, run.n_threads);
+    found.loss = inertia(rows, found.centroids, run.comm, run.n_threads);
     return found;
   }
 
@@ -125,7 +116,7 @@ class KmeansTrainer final : public algorithm::Trainer {
     of_model.classes.clear();
     auto model = std::make_unique<KmeansModel>(KmeansModel::Parts{
         std::move(of_model), units, options_.standardize, std::move(found.centroids), std::move(found.weights)});
-    facts["inertia"] = found.inertia / model->square_factor();
+    facts["inertia"] = found.loss / model->square_factor();
     return {std::move(model), std::move(facts)};
   }
 

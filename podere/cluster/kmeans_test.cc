@@ -218,7 +218,7 @@ TEST(KmeansTest, RefusesWhatHasNoMeaning) {
     return std::string();
   };
   const auto rows = [] { return rows_in_groups(50, 2, self()); };
-  EXPECT_EQ(refusal(rows(), {{"n_clusters", 0}}), "clusters is 0, allowed is 1 to 100000");
+  EXPECT_EQ(refusal(rows(), {{"n_clusters", 0}}), "clusters is 0, allowed is 1 to 10000");
   EXPECT_EQ(refusal(rows(), {{"n_clusters", 51}}), "clusters is 51, the table has 50 rows: allowed is 1 to 50");
   EXPECT_EQ(refusal(rows(), {{"tolerance", -1.0}}), "tolerance is -1, allowed are finite numbers from 0");
   auto missing = rows();

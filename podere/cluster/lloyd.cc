@@ -38,6 +38,16 @@ Lloyd::Lloyd(const ScaledRows& rows, const SumUnits& units, Centroids start, con
       changes_(static_cast<std::size_t>(n_threads)) {}
 
 Iteration Lloyd::iterate() {
+  Iteration done{.n_moved = find_clusters()};
+  if (done.n_moved == 0) return done;
+  const std::vector<double> movement = move_centroids();
+  for (const double distance : movement) done.shift += distance * distance;
+  note_movement(movement);
+  if (fill_empty_clusters()) done.shift = std::numeric_limits<double>::infinity();
+  return done;
+}
+
+std::uint64_t Lloyd::find_clusters() {
   for (auto& changes : changes_) changes.assign(sums_.size() + 1, 0);
   parallel_for_slices(n_threads_, rows_.n_rows(), kSliceRows,
                       [&](std::size_t begin, std::size_t end, int thread) { assign(begin, end, thread); });
@@ -46,14 +56,10 @@ Iteration Lloyd::iterate() {
     for (std::size_t i = 0; i < total.size(); ++i) total[i] += changes[i];
   }
   comm_.all_reduce(std::span(total), comm::Reduction::kSum);
-  Iteration done{.n_moved = static_cast<std::uint64_t>(total.back())};
-  if (done.n_moved == 0) return done;
   for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += total[i];
-  const std::vector<double> movement = move_centroids();
-  for (const double distance : movement) done.shift += distance * distance;
-  note_movement(movement);
-  fill_empty_clusters();
-  return done;
+  std::ranges::fill(moved_, 0.0F);  // bounds are up to date
+  std::ranges::fill(others_moved_, 0.0F);
+  return static_cast<std::uint64_t>(total.back());
 }
 
 /// Of rows [begin, end), which are all of this thread: those whose bounds do not say which centroid is nearest.
@@ -128,30 +134,37 @@ void Lloyd::note_movement(const std::vector<double>& movement) {
   }
 }
 
-/// Moves each centroid without rows onto the row that is farthest from its own, one by one. Rare, so bounds begin anew.
-void Lloyd::fill_empty_clusters() {
-  const std::size_t n_sums = centroids_.n_features + 1;
+/// Whether there were any. Rare, so bounds begin anew.
+bool Lloyd::fill_empty_clusters() {
+  bool is_filled = false;
   for (std::size_t k = 0; k < centroids_.size(); ++k) {
-    if (units_.weight(sums_.data() + k * n_sums) > 0) continue;
-    std::vector<double> farthest(rows_.n_rows());
-    for_each_nearest(rows_, centroids_, n_threads_,
-                     [&](std::size_t begin, std::size_t end, const NearestOfTile& found, int) {
-                       for (std::size_t i = begin; i < end; ++i) {
-                         farthest[i] = rows_.weight(i) > 0 ? double{found.distance[i - begin]} : 0;
-                       }
-                     });
-    const auto best = std::ranges::max_element(farthest);
-    const double distance = comm_.all_reduce(best == farthest.end() ? -1.0 : *best, comm::Reduction::kMax);
-    if (distance <= 0) return;  // every row lies on a centroid
-    const bool has_it = best != farthest.end() && *best == distance;
-    const auto place = static_cast<std::size_t>(best - farthest.begin());
-    const std::uint64_t mine = has_it ? rows_.global(place).value : std::numeric_limits<std::uint64_t>::max();
-    const std::uint64_t row = comm_.all_reduce(mine, comm::Reduction::kMin);
-    const std::vector<float> values =
-        comm_.all_gather_v(std::span<const float>(row == mine ? rows_.values(place) : std::vector<float>()));
-    std::ranges::copy(values, centroids_.of(k));
-    std::ranges::fill(lower_, 0.0F);
+    const bool is_empty = units_.weight(sums_.data() + k * (centroids_.n_features + 1)) <= 0;
+    if (is_empty && fill(k)) is_filled = true;
   }
+  if (is_filled) std::ranges::fill(lower_, 0.0F);
+  return is_filled;
+}
+
+/// Moves a centroid onto the row that is farthest from its own; false where every row lies on one. Collective.
+bool Lloyd::fill(std::size_t cluster) {
+  std::vector<double> farthest(rows_.n_rows());
+  for_each_nearest(rows_, centroids_, n_threads_,
+                   [&](std::size_t begin, std::size_t end, const NearestOfTile& found, int) {
+                     for (std::size_t i = begin; i < end; ++i) {
+                       farthest[i] = rows_.weight(i) > 0 ? double{found.distance[i - begin]} : 0;
+                     }
+                   });
+  const auto best = std::ranges::max_element(farthest);
+  const double distance = comm_.all_reduce(best == farthest.end() ? -1.0 : *best, comm::Reduction::kMax);
+  if (distance <= 0) return false;
+  const bool has_it = best != farthest.end() && *best == distance;
+  const auto place = static_cast<std::size_t>(best - farthest.begin());
+  const std::uint64_t mine = has_it ? rows_.global(place).value : std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t row = comm_.all_reduce(mine, comm::Reduction::kMin);
+  const std::vector<float> values =
+      comm_.all_gather_v(std::span<const float>(row == mine ? rows_.values(place) : std::vector<float>()));
+  std::ranges::copy(values, centroids_.of(cluster));
+  return true;
 }
 
 std::vector<double> Lloyd::weights() const {

@@ -29,7 +29,8 @@ struct Centroids {
 /// What one iteration did.
 struct Iteration {
   std::uint64_t n_moved = 0;  ///< rows that have another nearest centroid than before
-  double shift = 0;           ///< sum of the squared distances by which centroids moved, in units
+  double shift = 0;           ///< sum of the squared distances by which centroids moved, in units; infinite where a
+                              ///< cluster without rows got one
 };
 
 /// Lloyd's iterations on the rows of all ranks. Each row keeps an upper bound of its distance from its centroid, and a
@@ -46,16 +47,19 @@ class Lloyd {
   /// Finds the nearest centroid of each row, and moves the centroids to the means of theirs, unless no row has moved.
   /// Collective: an all_reduce of 8 n (n_features + 1) bytes.
   Iteration iterate();
+  /// Finds the nearest centroid of each row alone, and returns how many rows have moved. Collective, as iterate().
+  std::uint64_t find_clusters();
 
   const Centroids& centroids() const { return centroids_; }
-  /// The sum of the weights of each cluster's rows [n], as of the last iteration.
+  /// The sum of the weights of each cluster's rows [n], as they were last found.
   std::vector<double> weights() const;
 
  private:
   void assign(std::size_t begin, std::size_t end, int thread);
   void assign_tile(std::span<const std::size_t> rows, float* tile, int thread);
   std::vector<double> move_centroids();
-  void fill_empty_clusters();
+  bool fill_empty_clusters();
+  bool fill(std::size_t cluster);
   void note_movement(const std::vector<double>& movement);
 
   const ScaledRows& rows_;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "podere/base/error.h"
@@ -45,6 +44,7 @@ struct MixtureOptions {
 struct FoundMixture {
   Gaussians gaussians;
   double log_likelihood = 0;  ///< in units
+  double loss = 0;            ///< less it
   int n_iterations = 0;
   bool has_converged = false;
   bool was_stopped = false;
@@ -74,14 +74,9 @@ class MixtureTrainer final : public algorithm::Trainer {
     const ExpectationPasses passes(rows, *std::ranges::max_element(spread.bound), options_.covariance,
                                    options_.regularization, run.comm, run.n_threads);
     const SumUnits units(spread.bound, largest_weight(table, run.comm), table.n_global_rows());
-    std::optional<FoundMixture> best;
-    for (int start = 0; start < options_.restarts && !(best && best->was_stopped); ++start) {
-      FoundMixture found = find(rows, units, passes, start, run);
-      const bool was_stopped = found.was_stopped;
-      if (!best || found.log_likelihood > best->log_likelihood) best = std::move(found);
-      best->was_stopped = was_stopped;
-    }
-    return trained(table.schema(), spread.units, passes.total_weight(), std::move(*best));
+    FoundMixture best =
+        best_of_starts(options_.restarts, [&](int start) { return find(rows, units, passes, start, run); });
+    return trained(table.schema(), spread.units, passes.total_weight(), std::move(best));
   }
 
  private:
@@ -116,6 +111,7 @@ class MixtureTrainer final : public algorithm::Trainer {
       found.was_stopped = is_stopped(run);
     }
     found.log_likelihood = mean_log_likelihood(rows, found.gaussians, run.comm, run.n_threads).mean;
+    found.loss = -found.log_likelihood;
     return found;
   }
 

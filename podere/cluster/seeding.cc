@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kPasses = 5;                       // of k-means||, after which more candidates hardly help
 constexpr std::size_t kPicked = 2;               // candidates of a pass, as multiples of the clusters
+constexpr double kMostOperations = 0x1p34;       // of k-means++, for which fewer points are drawn at a time
 constexpr std::uint64_t kFirstStream = 0x6b6d;   // of random numbers, one for each pass
 constexpr std::uint64_t kChoiceStream = 0x6b6c;  // of k-means++
 constexpr std::uint64_t kNoCandidate = std::numeric_limits<std::uint64_t>::max();
@@ -161,7 +162,9 @@ class PlusPlus {
         distance_(points.size(), std::numeric_limits<double>::infinity()) {}
 
   Centroids choose(std::size_t n) {
-    const auto n_trials = 2 + static_cast<std::size_t>(portable_log(static_cast<double>(n)));
+    const double n_operations = static_cast<double>(points_.size()) * static_cast<double>(n * points_.n_features);
+    const double n_usual = 2 + std::floor(portable_log(static_cast<double>(n)));
+    const auto n_trials = static_cast<std::size_t>(std::clamp(kMostOperations / n_operations, 1.0, n_usual));
     Centroids chosen{points_.n_features, {}};
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t best = k == 0 ? draw(weights_, random_.uniform()) : best_of(n_trials);

@@ -28,9 +28,8 @@ Json measure_without_labels(const EvaluateJob& job, const ModelAndTable& loaded,
   if (job.staged != 0) check_has_rounds(model, job.model);
   context.progress.report({"evaluate", 0, 1, {}});
   const Stopwatch watch;
-  Json result = {{"label", describe_no_label(loaded.table->schema())},
-                 {"rows", loaded.table->n_global_rows()},
-                 {"objective", model.objective()}};
+  Json result = {
+      {"label", {{"kind", "none"}}}, {"rows", loaded.table->n_global_rows()}, {"objective", model.objective()}};
   result.update(model.measures_of_rows(*loaded.table, context.comm, context.n_threads));
   result["evaluate_seconds"] = watch.seconds();
   if (job.report) {

@@ -8,63 +8,10 @@
 
 #include "podere/base/parallel.h"
 #include "podere/linalg/block_kernel.h"
+#include "podere/linalg/product_sums.h"
 
 namespace podere::linalg {
 namespace {
-
-/// Sums of products A^T B of blocks of rows. One for each thread.
-class ProductSums {
- public:
-  ProductSums(std::size_t n_a, std::size_t n_b, bool is_gram)
-      : n_a_(n_a), n_b_(n_b), is_gram_(is_gram), sums_(sums_size(n_a, n_b, is_gram)) {
-    std::ranges::fill(sums_.span(), 0.0);
-  }
-
-  void add(const double* a, const double* b, std::size_t n_rows, const Splitters& splitters) {
-    add_products({a, n_a_, b, n_b_, n_rows, is_gram_}, splitters, sums_.data());
-  }
-  void add(const ProductSums& other) {
-    for (std::size_t i = 0; i < sums_.size(); ++i) sums_[i] += other.sums_[i];
-  }
-  /// The total over all executors. Collective.
-  Eigen::MatrixXd total(const comm::Communicator& comm) const;
-
- private:
-  std::size_t n_a_;
-  std::size_t n_b_;
-  bool is_gram_;
-  HugeArray<double> sums_;
-};
-
-/// Executors may lay out their sums in other ways: what they exchange is by rows, of a gram matrix the upper triangle.
-Eigen::MatrixXd ProductSums::total(const comm::Communicator& comm) const {
-  const std::size_t size = n_a_ * n_b_;
-  std::vector<double> high_low(2 * size);
-  double* const high = high_low.data();
-  double* const low = high + size;
-  take_sums(sums_.span(), n_a_, n_b_, is_gram_, high, low);
-  std::vector<double> sent;
-  const auto for_each_sent = [&](auto&& use) {
-    for (std::size_t i = 0; i < n_a_; ++i) {
-      for (std::size_t j = is_gram_ ? i : 0; j < n_b_; ++j) use(i, j);
-    }
-  };
-  sent.reserve(2 * size);
-  for_each_sent([&](std::size_t i, std::size_t j) {
-    sent.push_back(high[i * n_b_ + j]);
-    sent.push_back(low[i * n_b_ + j]);
-  });
-  comm.all_reduce(std::span(sent), comm::Reduction::kSum);
-  Eigen::MatrixXd result(static_cast<Eigen::Index>(n_a_), static_cast<Eigen::Index>(n_b_));
-  const double* from = sent.data();
-  for_each_sent([&](std::size_t i, std::size_t j) {
-    const double value = from[0] + from[1];
-    from += 2;
-    result(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j)) = value;
-    if (is_gram_) result(static_cast<Eigen::Index>(j), static_cast<Eigen::Index>(i)) = value;
-  });
-  return result;
-}
 
 /// What the threads of this executor summed.
 Eigen::MatrixXd total_of(std::vector<ProductSums> sums, const comm::Communicator& comm) {

@@ -17,6 +17,7 @@ Errors are Python's own exceptions, with one line: ValueError and TypeError for 
 RuntimeError for what failed.
 """
 from ._algorithm import AlgorithmClassifier
+from ._clusters import GaussianMixture, KMeans
 from ._connection import SessionError
 from ._core import __version__
 from ._from_sklearn import from_sklearn
@@ -31,6 +32,6 @@ from ._svd import PCA, SVD, TruncatedSVD
 from ._table import Table
 from ._tune import Tuned
 
-__all__ = ["PCA", "SVD", "AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "ImageFeatures", "MLPClassifier", "NNClassifier",
+__all__ = ["PCA", "SVD", "AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "GaussianMixture", "ImageFeatures", "KMeans", "MLPClassifier", "NNClassifier",
            "NNRegressor", "Session", "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV", "Tuned",
            "__version__", "from_sklearn", "read_root"]

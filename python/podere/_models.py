@@ -62,7 +62,8 @@ def predict(model: str, table: StoredTable, *, margins: bool) -> NDArray[np.floa
     """Margins or predictions [n_outputs x n_rows]."""
     jobs = table.jobs
     with _model_file(jobs, model) as path, jobs.shared_file() as output:
-        jobs.run({"kind": "predict", "table": table.spec(), "model": path, "output": output, "margin": margins})
+        jobs.run({"kind": "predict", "table": table.spec(), "model": path, "output": output, "margin": margins,
+                  "as": "probability"})
         with open(output, "rb") as file:
             values = np.fromstring(file.read().replace(b",", b" "), dtype=np.float32, sep=" ")
     return np.ascontiguousarray(values.reshape(table.facts["rows"], -1).T).astype(np.float64)

@@ -139,7 +139,7 @@ def test_reports_show_what_was_found(podere):
 
 
 @pytest.mark.parametrize("flags, words", [
-    (["--clusters", "0"], "--clusters is 0, allowed is 1 to 100000"),
+    (["--clusters", "0"], "--clusters is 0, allowed is 1 to 10000"),
     (["--clusters", "201"], "clusters is 201, the table has 200 rows: allowed is 1 to 200"),
     (["--tolerance", "-1"], "--tolerance is -1, allowed are finite numbers from 0"),
     (["--restarts", "0"], "--restarts is 0, allowed is 1 to 10000"),

@@ -23,8 +23,20 @@ struct alignas(64) NearestOfTile {
 void find_nearest(const float* tile, std::size_t n_features, const float* centroids, std::size_t n_centroids,
                   NearestOfTile& result);
 
+/// The same by half the operations, from  |x - c|^2 = |x|^2 + 2 (|c|^2 / 2 - x c), which is off by up to
+/// 2 (n_features + 2) 2^-24 (|x|^2 + |c|^2). `half_squares` [n_centroids] are the |c|^2 / 2. Distances are bounds:
+/// neither true ones nor those of find_nearest are larger from the nearest centroid, or smaller from any other.
+/// False if a row's bounds do not say which centroid find_nearest finds; nothing then holds.
+bool find_nearest_by_products(const float* tile, std::size_t n_features, const float* centroids,
+                              const float* half_squares, std::size_t n_centroids, NearestOfTile& result);
+
 /// All squared distances, `result` [n_centroids x kTileRows], the same bits as of find_nearest.
 void squared_distances(const float* tile, std::size_t n_features, const float* centroids, std::size_t n_centroids,
                        float* result);
+
+/// Each value of a tile becomes (value - shift) * factor of its feature, in float64, rounded once to float32; and
+/// `farthest` or -`farthest` where it lies beyond. Places beyond `n_rows` become 0.
+void scale_tile(float* tile, std::size_t n_features, std::size_t n_rows, const double* shift, const double* factor,
+                float farthest);
 
 }  // namespace podere::cluster

@@ -34,7 +34,7 @@ double sum_of_weights(const ScaledRows& rows, const comm::Communicator& comm) {
 
 }  // namespace
 
-void unpack(const ScaledRows& rows, std::size_t begin, std::size_t end, std::vector<float>& tile,
+void unpack(const ScaledRows& rows, std::size_t begin, std::size_t end, HugeArray<float>& tile,
             std::vector<double>& values) {
   const std::size_t n_features = rows.n_features();
   values.resize((end - begin) * n_features);
@@ -55,7 +55,7 @@ MeanLogLikelihood mean_log_likelihood(const ScaledRows& rows, const Gaussians& g
   std::vector<ExactSum> of_thread(static_cast<std::size_t>(n_threads));
   parallel_for_slices(n_threads, rows.n_rows(), kDensityRows, [&](std::size_t begin, std::size_t end, int thread) {
     LogDensities::Workspace workspace(densities);
-    std::vector<float> tile(rows.n_features() * kTileRows);
+    HugeArray<float> tile(rows.n_features() * kTileRows);
     std::vector<double> values;
     std::vector<double> logs((end - begin) * gaussians.size());
     unpack(rows, begin, end, tile, values);
@@ -186,7 +186,7 @@ Expectation ExpectationPasses::pass(std::size_t n_clusters, const std::function<
   }
   parallel_for_slices(n_threads_, rows_.n_rows(), table::kBlockRows, [&](std::size_t first, std::size_t last, int t) {
     const auto thread = static_cast<std::size_t>(t);
-    std::vector<float> tile(rows_.n_features() * kTileRows);
+    HugeArray<float> tile(rows_.n_features() * kTileRows);
     std::vector<double> values;
     std::vector<double> shares;
     for (std::size_t begin = first; begin < last; begin += kDensityRows) {

@@ -14,7 +14,7 @@ namespace podere::cluster {
 
 /// Rows [begin, end), at most kDensityRows, in units and row by row, [end - begin x n_features]. `tile` is as of
 /// ScaledRows::pack.
-void unpack(const ScaledRows& rows, std::size_t begin, std::size_t end, std::vector<float>& tile,
+void unpack(const ScaledRows& rows, std::size_t begin, std::size_t end, HugeArray<float>& tile,
             std::vector<double>& values);
 
 /// The weighted mean of the logarithms of the densities of all rows, in units, and the sum of their weights.

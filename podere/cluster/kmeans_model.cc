@@ -8,6 +8,7 @@
 #include "podere/base/json_fields.h"
 #include "podere/base/parallel.h"
 #include "podere/cluster/silhouette.h"
+#include "podere/table/check_numbers.h"
 #include "podere/table/features.h"
 #include "podere/table/schema_json.h"
 
@@ -78,7 +79,8 @@ ScaledRows KmeansModel::rows_of(const table::Table& table) const {
 
 std::vector<float> KmeansModel::margins(const table::Table& table, int n_threads) const {
   const auto columns = table::feature_columns(parts_.schema, table);
-  check_complete(columns, parts_.schema.features, table.global({0}), comm::Communicator::self(), n_threads);
+  table::check_complete(columns, parts_.schema.features, table.global({0}), "distances need",
+                        comm::Communicator::self(), n_threads);
   const ScaledRows rows = rows_of(table);
   const double factor = -1 / square_factor();
   std::vector<float> margins(n_outputs() * rows.n_rows());
@@ -112,7 +114,7 @@ std::vector<float> KmeansModel::predictions(std::vector<float> margins, int n_th
 
 Json KmeansModel::measures_of_rows(const table::Table& table, const comm::Communicator& comm, int n_threads) const {
   const auto columns = table::feature_columns(parts_.schema, table);
-  check_complete(columns, parts_.schema.features, table.global({0}), comm, n_threads);
+  table::check_complete(columns, parts_.schema.features, table.global({0}), "distances need", comm, n_threads);
   const ScaledRows rows = rows_of(table);
   const Silhouette apart = silhouette(rows, parts_.centroids, comm, n_threads);
   return {{"inertia", inertia(rows, parts_.centroids, comm, n_threads) / square_factor()},

@@ -71,6 +71,79 @@ TEST(DistanceKernelTest, FindsWhatPlainLoopsFindOnAllMachines) {
   }
 }
 
+/// Whether products find nearest centroids, which then must be those that differences find, within bounds.
+bool products_find(const HugeArray<float>& tile, const std::vector<float>& centroids, std::size_t n_features) {
+  float largest = 0;
+  for (const float x : tile.span()) largest = std::max(largest, std::abs(x));
+  for (const float x : centroids) largest = std::max(largest, std::abs(x));
+  const float slack = 16 * static_cast<float>(n_features * (n_features + 4)) * largest * largest * 0x1p-24F;
+  const std::size_t n_centroids = centroids.size() / n_features;
+  std::vector<float> half_squares;
+  for (std::size_t k = 0; k < n_centroids; ++k) {
+    double sum = 0;
+    for (std::size_t j = 0; j < n_features; ++j) sum += std::pow(double{centroids[k * n_features + j]}, 2);
+    half_squares.push_back(static_cast<float>(sum / 2));
+  }
+  NearestOfTile expected;
+  NearestOfTile found;
+  find_nearest(tile.data(), n_features, centroids.data(), n_centroids, expected);
+  if (!find_nearest_by_products(tile.data(), n_features, centroids.data(), half_squares.data(), n_centroids, found)) {
+    return false;
+  }
+  for (std::size_t row = 0; row < kTileRows; ++row) {
+    EXPECT_EQ(found.nearest[row], expected.nearest[row]);
+    EXPECT_GE(found.distance[row], expected.distance[row]);
+    EXPECT_LE(found.second[row], expected.second[row]);
+    EXPECT_LE(found.distance[row], expected.distance[row] + slack);
+  }
+  return true;
+}
+
+TEST(DistanceKernelTest, ProductsFindWhatDifferencesFindOrNothing) {
+  for (const std::size_t n_features : {1, 2, 5, 31}) {
+    for (const std::size_t n_centroids : {1, 3, 4, 9, 50}) {
+      HugeArray<float> tile(n_features * kTileRows);
+      std::vector<float> centroids = random_values(n_centroids * n_features, 2);
+      for (const std::int64_t target : {std::int64_t{0}, std::int64_t{HWY_AVX3}, std::int64_t{HWY_AVX2}}) {
+        if (target != 0 && (hwy::SupportedTargets() & target) == 0) continue;
+        hwy::SetSupportedTargetsForTest(target);
+        for (const float offset : {0.0F, 1.0F, 1000.0F}) {  // the farther from zero, the less products say
+          std::ranges::copy(random_values(tile.size(), 1), tile.data());
+          for (float& x : tile.span()) x += offset;
+          std::vector<float> shifted = centroids;
+          for (float& x : shifted) x += offset;
+          const bool is_found = products_find(tile, shifted, n_features);
+          EXPECT_TRUE(is_found || offset > 0 || n_features < 31);
+        }
+        std::vector<float> twice = centroids;
+        twice.insert(twice.end(), centroids.begin(), centroids.end());
+        EXPECT_FALSE(products_find(tile, twice, n_features));
+        hwy::SetSupportedTargetsForTest(0);
+      }
+    }
+  }
+}
+
+TEST(DistanceKernelTest, ScalesInFloat64AndClearsTheRest) {
+  constexpr std::size_t kRows = 37;
+  const std::vector<double> shift = {0.1, -1e30};
+  const std::vector<double> factor = {1.0 / 3, 1e10};
+  const std::vector<float> values = random_values(2 * kTileRows, 3);
+  for (const std::int64_t target : {std::int64_t{0}, std::int64_t{HWY_AVX3}, std::int64_t{HWY_AVX2}}) {
+    if (target != 0 && (hwy::SupportedTargets() & target) == 0) continue;
+    HugeArray<float> tile(values.size());
+    std::ranges::copy(values, tile.data());
+    hwy::SetSupportedTargetsForTest(target);
+    scale_tile(tile.data(), 2, kRows, shift.data(), factor.data(), 1e15F);
+    hwy::SetSupportedTargetsForTest(0);
+    for (std::size_t i = 0; i < kTileRows; ++i) {
+      const auto scaled = static_cast<float>((double{values[i]} - shift[0]) * factor[0]);
+      ASSERT_EQ(tile[i], i < kRows ? scaled : 0);
+      ASSERT_EQ(tile[kTileRows + i], i < kRows ? 1e15F : 0);
+    }
+  }
+}
+
 /// Lloyd's algorithm without bounds: so many iterations, or until no row moves.
 std::vector<float> plain_kmeans(const ScaledRows& rows, const SumUnits& units, Centroids centroids, int n_iterations) {
   std::vector<std::int32_t> before(rows.n_rows(), -1);

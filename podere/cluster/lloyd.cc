@@ -20,6 +20,17 @@ constexpr float kDown = 1 - 0x1p-22F;
 /// By how much the computed distance of a row may be off, relative to it.
 double distance_error(std::size_t n_features) { return (static_cast<double>(n_features) + 8) * kRounding; }
 
+/// Half the squares of the centroids' norms.
+std::vector<float> half_squares(const Centroids& centroids) {
+  std::vector<float> halves;
+  for (std::size_t k = 0; k < centroids.size(); ++k) {
+    double sum = 0;
+    for (const float x : std::span(centroids.of(k), centroids.n_features)) sum += double{x} * double{x};
+    halves.push_back(static_cast<float>(sum / 2));
+  }
+  return halves;
+}
+
 }  // namespace
 
 Lloyd::Lloyd(const ScaledRows& rows, const SumUnits& units, Centroids start, const comm::Communicator& comm,
@@ -49,6 +60,7 @@ Iteration Lloyd::iterate() {
 
 std::uint64_t Lloyd::find_clusters() {
   for (auto& changes : changes_) changes.assign(sums_.size() + 1, 0);
+  half_squares_ = half_squares(centroids_);
   parallel_for_slices(n_threads_, rows_.n_rows(), kSliceRows,
                       [&](std::size_t begin, std::size_t end, int thread) { assign(begin, end, thread); });
   std::vector<std::int64_t> total = std::move(changes_.front());
@@ -88,7 +100,7 @@ void Lloyd::assign_tile(std::span<const std::size_t> rows, float* tile, int thre
   const auto error = static_cast<float>(distance_error(centroids_.n_features));
   rows_.pack(rows, tile);
   NearestOfTile found;
-  find_nearest(tile, centroids_.n_features, centroids_.values.data(), centroids_.size(), found);
+  find_nearest_here(tile, found);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t row = rows[i];
     upper_[row] = std::sqrt(found.distance[i]) * (1 + error);
@@ -101,6 +113,14 @@ void Lloyd::assign_tile(std::span<const std::size_t> rows, float* tile, int thre
     units_.add(tile + i, kTileRows, weight, 1, sums_of(nearest_[row]));
     ++changes.back();
   }
+}
+
+/// The nearest centroids, and distances that are bounds.
+void Lloyd::find_nearest_here(const float* tile, NearestOfTile& found) const {
+  const float* const centroids = centroids_.values.data();
+  const bool is_sure =
+      find_nearest_by_products(tile, centroids_.n_features, centroids, half_squares_.data(), centroids_.size(), found);
+  if (!is_sure) find_nearest(tile, centroids_.n_features, centroids, centroids_.size(), found);
 }
 
 /// To the means of their rows; how far each moved [n], rounded up. One without rows stays.

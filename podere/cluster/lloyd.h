@@ -57,6 +57,7 @@ class Lloyd {
  private:
   void assign(std::size_t begin, std::size_t end, int thread);
   void assign_tile(std::span<const std::size_t> rows, float* tile, int thread);
+  void find_nearest_here(const float* tile, NearestOfTile& found) const;
   std::vector<double> move_centroids();
   bool fill_empty_clusters();
   bool fill(std::size_t cluster);
@@ -67,6 +68,7 @@ class Lloyd {
   const comm::Communicator& comm_;
   int n_threads_;
   Centroids centroids_;
+  std::vector<float> half_squares_;                 // [n] of the centroids
   std::vector<std::int32_t> nearest_;               // [n_rows]; -1: not known
   std::vector<float> upper_;                        // [n_rows]
   std::vector<float> lower_;                        // [n_rows]

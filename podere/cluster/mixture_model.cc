@@ -10,6 +10,7 @@
 #include "podere/base/parallel.h"
 #include "podere/base/portable_math.h"
 #include "podere/cluster/expectation.h"
+#include "podere/table/check_numbers.h"
 #include "podere/table/features.h"
 #include "podere/table/schema_json.h"
 
@@ -113,14 +114,15 @@ double MixtureModel::log_factor() const {
 
 std::vector<float> MixtureModel::margins(const table::Table& table, int n_threads) const {
   const auto columns = table::feature_columns(schema_, table);
-  check_complete(columns, schema_.features, table.global({0}), comm::Communicator::self(), n_threads);
+  table::check_complete(columns, schema_.features, table.global({0}), "distances need", comm::Communicator::self(),
+                        n_threads);
   const ScaledRows rows(columns, {}, table.rows(), table.n_global_rows(), units_);
   const LogDensities densities(gaussians_);
   const double added = log_factor();
   std::vector<float> margins(n_outputs() * rows.n_rows());
   parallel_for_slices(n_threads, rows.n_rows(), kDensityRows, [&](std::size_t begin, std::size_t end, int) {
     LogDensities::Workspace workspace(densities);
-    std::vector<float> tile(rows.n_features() * kTileRows);
+    HugeArray<float> tile(rows.n_features() * kTileRows);
     std::vector<double> values;
     std::vector<double> logs((end - begin) * n_outputs());
     unpack(rows, begin, end, tile, values);
@@ -140,7 +142,7 @@ std::vector<float> MixtureModel::predictions(std::vector<float> margins, int /*n
 
 Json MixtureModel::measures_of_rows(const table::Table& table, const comm::Communicator& comm, int n_threads) const {
   const auto columns = table::feature_columns(schema_, table);
-  check_complete(columns, schema_.features, table.global({0}), comm, n_threads);
+  table::check_complete(columns, schema_.features, table.global({0}), "distances need", comm, n_threads);
   const ScaledRows rows(columns, table.weight(), table.rows(), table.n_global_rows(), units_);
   const auto [log_likelihood, n_rows] = mean_log_likelihood(rows, gaussians_, comm, n_threads);
   const double of_features = log_likelihood + log_factor();

@@ -35,16 +35,12 @@ struct Spread {
   std::vector<double> variance;  ///< of n, whatever the weights [n_features]
 };
 
-/// Units with zero in the middle of each feature, and a common factor, a power of two, that makes the widest at most 1
-/// in magnitude: distances are those between the values, as if in another unit of length. Or, if `standardizes`, units
-/// in which each feature has the mean 0 and the standard deviation 1. Collective. Throws InputError, on all ranks, for
-/// a value that is missing or infinite, by row and column, and for weights that are negative or not finite, or sum to
-/// 0.
+/// Units with zero at the mean of each feature. They have a common factor, a power of two, that makes the widest
+/// feature at most 1 in magnitude: distances are those between the values, as if in another unit of length. Or, if
+/// `standardizes`, factors by which each feature has the standard deviation 1. Collective. Throws InputError, on all
+/// ranks, for a value that is missing or infinite, by row and column, and for weights that are negative or not finite,
+/// or sum to 0.
 Spread measure_spread(const table::Table& table, bool standardizes, const comm::Communicator& comm, int n_threads);
-
-/// Throws InputError, on all ranks, for the first row with a missing or an infinite value. Collective.
-void check_complete(std::span<const std::span<const float>> columns, std::span<const std::string> names,
-                    table::GlobalRow first, const comm::Communicator& comm, int n_threads);
 
 /// Rows of this executor in units. What it is made of outlives it.
 class ScaledRows {
@@ -70,8 +66,6 @@ class ScaledRows {
   std::vector<float> values(std::size_t row) const;
 
  private:
-  float in_units(std::size_t feature, float value) const;
-
   std::vector<std::span<const float>> columns_;
   std::span<const float> weights_;
   table::RowRange rows_;

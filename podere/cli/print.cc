@@ -58,6 +58,7 @@ std::string measure_in_words(const std::string& name) {
   if (name == "mean_poisson_deviance") return "Poisson deviance";
   if (name == "root_mean_squared_error") return "RMSE";
   if (name == "mean_absolute_error") return "MAE";
+  if (name == "r2") return "R²";
   if (name == "bic") return "BIC";
   if (name == "aic") return "AIC";
   return in_words(name);

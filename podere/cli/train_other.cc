@@ -78,9 +78,8 @@ void define(CLI::App& app, OtherOptions& options) {
   app.footer(fmt::format("Example: podere train {} higgs.csv --executors 2 -o model.json", options.algorithm->name()));
 }
 
-/// What is found without labels, if that is what was done.
+/// Of clusters.
 std::vector<std::pair<std::string, Json>> lines_of_clusters(const Json& facts) {
-  if (!facts.contains("clusters")) return {};
   const bool has_converged = facts.at("has_converged").get<bool>();
   std::vector<std::pair<std::string, Json>> lines = {
       {"iterations",
@@ -89,8 +88,16 @@ std::vector<std::pair<std::string, Json>> lines_of_clusters(const Json& facts) {
   if (const auto n_empty = facts.at("empty_clusters").get<std::size_t>(); n_empty > 0) {
     lines.emplace_back("clusters without rows", n_empty);
   }
-  for (const char* name : {"inertia", "log_likelihood", "bic", "aic"}) {
-    if (facts.contains(name)) lines.emplace_back(measure_in_words(name), number(facts.at(name)));
+  return lines;
+}
+
+/// What was found on the training rows.
+std::vector<std::pair<std::string, Json>> lines_of_facts(const Json& facts) {
+  std::vector<std::pair<std::string, Json>> lines;
+  if (facts.contains("clusters")) lines = lines_of_clusters(facts);
+  for (const char* name : {"inertia", "log_likelihood", "bic", "aic", "root_mean_squared_error", "r2"}) {
+    if (facts.contains(name) && facts.at(name).is_number())
+      lines.emplace_back(measure_in_words(name), number(facts.at(name)));
   }
   return lines;
 }
@@ -106,7 +113,7 @@ int run(const OtherOptions& options) {
   job.algorithm = options.algorithm->name();
   job.options = options.chosen;
   job.low_memory = options.low_memory;
-  const TrainingWords words{lines_of_clusters, "", [](const Json&) { return std::string("some of the training"); }};
+  const TrainingWords words{lines_of_facts, "", [](const Json&) { return std::string("some of the training"); }};
   return run_training(options.run, std::move(job), words);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -29,12 +30,36 @@ struct Block {
   double* values;
 };
 
+/// Rows of a matrix that is packed block by block.
+struct PackedRows {
+  std::uint64_t n_global_rows;
+  std::size_t n_rows;
+  std::size_t n_columns;
+  std::function<void(std::size_t begin, std::size_t end, double* packed)> pack_rows;
+};
+
+PackedRows rows_of(const TallMatrix& a, const ColumnMap& map) {
+  return {a.n_global_rows(), a.n_rows(), a.n_columns(), [&](std::size_t begin, std::size_t end, double* packed) {
+            const std::size_t n = a.n_columns();
+            pack(a.values().subspan(begin * n, (end - begin) * n), map.shift, map.factor, packed);
+          }};
+}
+
+PackedRows rows_of(const RowBlocks& a) {
+  return {a.n_global_rows, a.n_rows, a.n_columns,
+          [&a, map = ColumnMap::identity(a.n_columns)](std::size_t begin, std::size_t end, double* packed) {
+            std::vector<double> values((end - begin) * a.n_columns);
+            a.fill(begin, end, values);
+            pack(values, map.shift, map.factor, packed);
+          }};
+}
+
 /// Calls use(worker, block) for all rows here, on threads each of which has a worker of its own, which make() makes.
 /// Returns the workers, of which there is one at least.
 template <typename Make, typename Use>
-auto on_blocks(const TallMatrix& a, const ColumnMap& map, int n_threads, Make&& make, Use&& use) {
-  const std::size_t n = a.n_columns();
-  const std::size_t n_workers = std::clamp<std::size_t>((a.n_rows() + kChainRows - 1) / kChainRows, 1,
+auto on_blocks(const PackedRows& a, int n_threads, Make&& make, Use&& use) {
+  const std::size_t n = a.n_columns;
+  const std::size_t n_workers = std::clamp<std::size_t>((a.n_rows + kChainRows - 1) / kChainRows, 1,
                                                         static_cast<std::size_t>(std::max(n_threads, 1)));
   std::vector<HugeArray<double>> packed;
   std::vector<decltype(make())> workers;
@@ -42,11 +67,11 @@ auto on_blocks(const TallMatrix& a, const ColumnMap& map, int n_threads, Make&& 
     packed.emplace_back(packed_size(kChainRows, n));
     workers.push_back(make());
   }
-  parallel_for_slices(static_cast<int>(n_workers), a.n_rows(), kChainRows,
+  parallel_for_slices(static_cast<int>(n_workers), a.n_rows, kChainRows,
                       [&](std::size_t begin, std::size_t end, int thread) {
                         const auto mine = static_cast<std::size_t>(thread);
                         const Block block{begin, end - begin, packed[mine].data()};
-                        pack(a.values().subspan(begin * n, block.n_rows * n), map.shift, map.factor, block.values);
+                        a.pack_rows(begin, end, block.values);
                         use(workers[mine], block);
                       });
   return workers;
@@ -73,30 +98,27 @@ PackedColumns pack_columns(const Eigen::MatrixXd& x) {
   return packed;
 }
 
-double n_blocks(const TallMatrix& a) {
-  return std::ceil(static_cast<double>(a.n_global_rows()) / static_cast<double>(kChainRows)) + 1;
+double n_blocks(std::uint64_t n_global_rows) {
+  return std::ceil(static_cast<double>(n_global_rows) / static_cast<double>(kChainRows)) + 1;
 }
 
-}  // namespace
-
-Eigen::MatrixXd gram(const TallMatrix& a, const ColumnMap& map, const comm::Communicator& comm, int n_threads) {
-  const std::size_t n = a.n_columns();
-  const Splitters splitters = splitters_for(static_cast<double>(a.n_global_rows()) + 1, n_blocks(a));
+Eigen::MatrixXd gram_of(const PackedRows& a, const comm::Communicator& comm, int n_threads) {
+  const std::size_t n = a.n_columns;
+  const Splitters splitters = splitters_for(static_cast<double>(a.n_global_rows) + 1, n_blocks(a.n_global_rows));
   auto sums = on_blocks(
-      a, map, n_threads, [&] { return ProductSums(n, n, true); },
+      a, n_threads, [&] { return ProductSums(n, n, true); },
       [&](ProductSums& mine, const Block& block) { mine.add(block.values, block.values, block.n_rows, splitters); });
   return total_of(std::move(sums), comm);
 }
 
-Products products(const TallMatrix& a, const ColumnMap& map, const Eigen::MatrixXd& x, const comm::Communicator& comm,
-                  int n_threads) {
-  const std::size_t n = a.n_columns();
+Products products_of(const PackedRows& a, const Eigen::MatrixXd& x, const comm::Communicator& comm, int n_threads) {
+  const std::size_t n = a.n_columns;
   const PackedColumns columns = pack_columns(x);
   const std::size_t l = columns.n_columns;
   // Of rows of A the norms are at most sqrt(n), and so are values of A X. By rounding they are a little more.
-  const double rows = 1.1 * (static_cast<double>(a.n_global_rows()) + 1);
-  const Splitters for_xaax = splitters_for(rows * static_cast<double>(n), n_blocks(a));
-  const Splitters for_aax = splitters_for(rows * std::sqrt(static_cast<double>(n)), n_blocks(a));
+  const double rows = 1.1 * (static_cast<double>(a.n_global_rows) + 1);
+  const Splitters for_xaax = splitters_for(rows * static_cast<double>(n), n_blocks(a.n_global_rows));
+  const Splitters for_aax = splitters_for(rows * std::sqrt(static_cast<double>(n)), n_blocks(a.n_global_rows));
   struct Worker {
     HugeArray<double> result;
     HugeArray<double> packed_result;
@@ -105,7 +127,7 @@ Products products(const TallMatrix& a, const ColumnMap& map, const Eigen::Matrix
   };
   const ColumnMap as_they_are = ColumnMap::identity(l);
   auto workers = on_blocks(
-      a, map, n_threads,
+      a, n_threads,
       [&] {
         return Worker{HugeArray<double>(kChainRows * l), HugeArray<double>(packed_size(kChainRows, l)),
                       ProductSums(l, l, true), ProductSums(n, l, false)};
@@ -126,14 +148,35 @@ Products products(const TallMatrix& a, const ColumnMap& map, const Eigen::Matrix
           total_of(std::move(aax), comm).leftCols(x.cols())};
 }
 
+}  // namespace
+
+void use_the_same_blocks_everywhere() { Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20); }
+
+Eigen::MatrixXd gram(const TallMatrix& a, const ColumnMap& map, const comm::Communicator& comm, int n_threads) {
+  return gram_of(rows_of(a, map), comm, n_threads);
+}
+
+Eigen::MatrixXd gram(const RowBlocks& a, const comm::Communicator& comm, int n_threads) {
+  return gram_of(rows_of(a), comm, n_threads);
+}
+
+Products products(const TallMatrix& a, const ColumnMap& map, const Eigen::MatrixXd& x, const comm::Communicator& comm,
+                  int n_threads) {
+  return products_of(rows_of(a, map), x, comm, n_threads);
+}
+
+Products products(const RowBlocks& a, const Eigen::MatrixXd& x, const comm::Communicator& comm, int n_threads) {
+  return products_of(rows_of(a), x, comm, n_threads);
+}
+
 Eigen::VectorXd column_sums(const TallMatrix& a, const ColumnMap& map, Power power, const comm::Communicator& comm,
                             int n_threads) {
   const std::size_t n = a.n_columns();
-  const Splitters splitters = splitters_for(static_cast<double>(a.n_global_rows()) + 1, n_blocks(a));
+  const Splitters splitters = splitters_for(static_cast<double>(a.n_global_rows()) + 1, n_blocks(a.n_global_rows()));
   HugeArray<double> ones(packed_size(kChainRows, 1));
   std::ranges::fill(ones.span(), 1.0);
   auto sums = on_blocks(
-      a, map, n_threads, [&] { return ProductSums(n, 1, false); },
+      rows_of(a, map), n_threads, [&] { return ProductSums(n, 1, false); },
       [&](ProductSums& mine, const Block& block) {
         if (power == Power::kSecond) {
           for (double& value : std::span(block.values, packed_size(block.n_rows, n))) value *= value;
@@ -148,7 +191,7 @@ TallMatrix multiply(const TallMatrix& a, const ColumnMap& map, const Eigen::Matr
   const auto l = static_cast<std::size_t>(x.cols());
   TallMatrix result(a.n_global_rows(), l, a.rows());
   on_blocks(
-      a, map, n_threads, [&] { return HugeArray<double>(kChainRows * columns.n_columns); },
+      rows_of(a, map), n_threads, [&] { return HugeArray<double>(kChainRows * columns.n_columns); },
       [&](HugeArray<double>& mine, const Block& block) {
         multiply_packed(block.values, block.n_rows, a.n_columns(), columns.values.data(), columns.n_columns,
                         mine.data());

@@ -185,9 +185,6 @@ class Search {
   bool is_one_block_ = false;
 };
 
-/// Eigen multiplies in blocks that suit the cache of the processor, and other blocks give other bits.
-void use_the_same_blocks_everywhere() { Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20); }
-
 void fix_signs(MatrixXd& v) {
   for (Index j = 0; j < v.cols(); ++j) {
     Index largest = 0;

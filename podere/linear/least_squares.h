@@ -1,0 +1,54 @@
+// Linear least squares, weighted, by normal equations that are refined.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "podere/comm/communicator.h"
+#include "podere/table/row.h"
+
+namespace podere::linear {
+
+/// Rows that one executor holds of all. What the spans are of outlives it.
+struct Rows {
+  std::vector<std::span<const float>> columns;  ///< [n_features][n_rows], finite
+  std::span<const float> label;                 ///< [n_rows], finite
+  std::span<const float> weight;                ///< [n_rows] from 0, not all of them 0 over all ranks; empty: each is 1
+  std::uint64_t n_global_rows = 0;
+
+  std::size_t n_rows() const { return label.size(); }
+  std::size_t n_features() const { return columns.size(); }
+};
+
+/// What keeps coefficients small: l2 times the sum of their squares is added to the weighted sum of squared errors.
+struct Penalty {
+  double l2 = 0;
+  bool standardizes = false;  ///< of coefficients of features divided by their standard deviations
+};
+
+struct LeastSquares {
+  std::vector<double> coefficients;  ///< [n_features]
+  double intercept = 0;
+  std::size_t rank = 0;       ///< of the normal equations; where it is less than n_features, coefficients are the
+                              ///< smallest, those of standardized features, of all that are as good
+  double squared_error = 0;   ///< weighted mean over the rows
+  double variance = 0;        ///< of the label
+  double largest_cosine = 0;  ///< the largest cosine between a centered feature and what is left of the label, with the
+                              ///< penalty; 0 if it is the minimum exactly
+};
+
+/// Over the rows, after the normal equations.
+inline constexpr int kPasses = 2;
+
+/// Minimizes  sum_i w_i (y_i - b - sum_j c_j x_ij)^2 + penalty  over c and b. The same bits on any number of ranks and
+/// threads. Collective: a pass over the rows and an all_reduce for the normal equations, n_features^2 n_rows
+/// operations, and kPasses of 4 n_features n_rows each. Memory: 16 n_features^2 bytes on each thread.
+/// Normal equations alone lose twice the digits that the features lack of independence. Each pass but the last computes
+/// gradients from what is left of the label, and wins digits back; the last measures what was found.
+/// Source: Å. Björck, "Numerical methods for least squares problems", 1996, section 2.9 (corrected seminormal
+/// equations).
+LeastSquares solve_least_squares(const Rows& rows, const Penalty& penalty, const comm::Communicator& comm,
+                                 int n_threads);
+
+}  // namespace podere::linear

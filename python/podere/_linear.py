@@ -1,0 +1,148 @@
+"""Linear regression."""
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from . import _arrays, _core, _parameters
+from ._estimator import Regressor
+from ._stored_table import StoredTable
+
+
+class _Linear(Regressor):
+    _ALGORITHM = "linear"
+    _OBJECTIVES = ("squared-error",)
+    _MODEL = _core.AnyModel
+    _model: _core.AnyModel
+    warm_start = False
+    verbose: bool | int
+    n_jobs: int | None
+
+    def _options(self) -> dict[str, Any]:
+        """Those of the algorithm."""
+        raise NotImplementedError
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        check_is_fitted(self)
+        return np.array(self._described()["coefficients"], dtype=np.float64)
+
+    @property
+    def intercept_(self) -> float:
+        check_is_fitted(self)
+        return float(self._described()["intercept"])
+
+    def load_model(self, path: str | os.PathLike[str]) -> Any:
+        name = os.fspath(path)
+        described = json.loads(_core.AnyModel.from_text(_core.read_model_text(name), name).describe())
+        if "coefficients" not in described:
+            raise ValueError(f"{name} is no linear model, allowed for {type(self).__name__} is one of podere train linear")
+        return super().load_model(path)
+
+    def _described(self) -> dict[str, Any]:
+        described: dict[str, Any] = json.loads(self._model.describe())
+        return described
+
+    def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
+        if has_eval_set:
+            raise ValueError(f"{type(self).__name__} does not validate while it trains: measure the fitted model by score() "
+                             "or evaluate()")
+        return self._options()
+
+    def _choose_objective(self, options: dict[str, Any]) -> str:
+        return self._OBJECTIVES[0]
+
+    def _find_categories(self, X: Any, names: Sequence[str]) -> _arrays.Categories:
+        return _arrays.find_categories(X, names, None)
+
+    def _check_categories(self, table: StoredTable, fold_group: str | None = None) -> None:
+        pass  # the algorithm refuses them
+
+    def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
+               threads: int, show: Any) -> _core.AnyModel:
+        return _core.train_any(self._ALGORITHM, rows, validation, json.dumps(options, allow_nan=False), threads, show)[0]
+
+    def _job_of(self, objective: str, options: dict[str, Any]) -> dict[str, Any]:
+        return {"algorithm": self._ALGORITHM, "options": options}
+
+    def _more_tags(self) -> dict[str, Any]:
+        return {"allow_nan": False}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        return tags
+
+
+class LinearRegression(_Linear):
+    """Least squares. The same coefficients, bit for bit, on any number of executors and threads.
+
+    Normal equations in float64, refined by gradients: docs/linear.md. Where features are not independent of each other,
+    coefficients are the smallest of all that are as good, and a warning says how many are independent.
+
+    Parameters
+    ----------
+    verbose : bool or int, default=False
+        Show progress.
+    n_jobs : int or None, default=None
+        Threads; None and -1: all cores that this process may use.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+    intercept_ : float
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X was a DataFrame whose columns have names.
+    """
+
+    def __init__(self, *, verbose: bool | int = False, n_jobs: int | None = None) -> None:
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def _options(self) -> dict[str, Any]:
+        return {}
+
+
+class Ridge(_Linear):
+    """Least squares with small coefficients. The same, bit for bit, on any number of executors and threads.
+
+    Minimizes the weighted sum of squared errors and alpha times the sum of the squared coefficients; the intercept is
+    free. docs/linear.md.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+    standardize : bool, default=False
+        Measure coefficients, for alpha, as if each feature had the standard deviation 1.
+    verbose : bool or int, default=False
+        Show progress.
+    n_jobs : int or None, default=None
+        Threads; None and -1: all cores that this process may use.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Of the features as they are, also with `standardize`.
+    intercept_ : float
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X was a DataFrame whose columns have names.
+    """
+
+    def __init__(self, alpha: float = 1.0, *, standardize: bool = False, verbose: bool | int = False,
+                 n_jobs: int | None = None) -> None:
+        self.alpha = alpha
+        self.standardize = standardize
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def _options(self) -> dict[str, Any]:
+        return {"l2": _parameters.real("alpha", self.alpha, "a number from 0", least=0),
+                "standardize": _parameters.flag("standardize", self.standardize)}

@@ -38,7 +38,8 @@ void define_predict(CLI::App& app, PredictOptions& options) {
   app.add_flag(
       "--margin", options.margin,
       "Write margins (sums of leaf values, or of a network's last layer; of clusters minus squared distances, or "
-      "logarithms of weighted densities) instead of probabilities");
+      "logarithms of weighted densities; of an isolation forest the score minus the threshold, and the mean length of "
+      "ways through the trees) instead of probabilities");
   add_choice<jobs::Prediction>(app, "--as", options.as, "probability; of clusters class",
                                "What to write of classes and clusters: probabilities, the most likely one, or both");
   add_rounds_option(app, options.rounds);

@@ -80,6 +80,9 @@ namespace {
 
 /// Of a model that looks at no labels.
 std::string no_label_text(const Json& label) {
+  if (label.contains("compared_with")) {
+    return fmt::format("{}, which scores are compared with", label.at("compared_with").get<std::string>());
+  }
   if (!label.contains("column")) return "none is looked at";
   if (!label.at("column").is_null()) return fmt::format("{}, which is left out", label.at("column").get<std::string>());
   const auto names = label.at("called_as_labels").get<std::vector<std::string>>();

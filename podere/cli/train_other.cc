@@ -78,7 +78,6 @@ void define(CLI::App& app, OtherOptions& options) {
   app.footer(fmt::format("Example: podere train {} higgs.csv --executors 2 -o model.json", options.algorithm->name()));
 }
 
-/// Of clusters.
 std::vector<std::pair<std::string, Json>> lines_of_clusters(const Json& facts) {
   const bool has_converged = facts.at("has_converged").get<bool>();
   std::vector<std::pair<std::string, Json>> lines = {
@@ -91,10 +90,22 @@ std::vector<std::pair<std::string, Json>> lines_of_clusters(const Json& facts) {
   return lines;
 }
 
+std::vector<std::pair<std::string, Json>> lines_of_anomalies(const Json& facts) {
+  std::vector<std::pair<std::string, Json>> lines = {
+      {"trees", fmt::format("{} of {} rows each", facts.at("trees").get<std::size_t>(),
+                            with_commas(facts.at("sample").get<std::uint64_t>()))},
+      {"threshold of the score", number(facts.at("threshold"))}};
+  if (facts.contains("anomalies")) {
+    lines.emplace_back("rows above it", with_commas(facts.at("anomalies").get<std::uint64_t>()));
+  }
+  return lines;
+}
+
 /// What was found on the training rows.
 std::vector<std::pair<std::string, Json>> lines_of_facts(const Json& facts) {
   std::vector<std::pair<std::string, Json>> lines;
   if (facts.contains("clusters")) lines = lines_of_clusters(facts);
+  if (facts.contains("threshold")) lines = lines_of_anomalies(facts);
   for (const char* name : {"inertia", "log_likelihood", "bic", "aic", "root_mean_squared_error", "r2"}) {
     if (facts.contains(name) && facts.at(name).is_number())
       lines.emplace_back(measure_in_words(name), number(facts.at(name)));

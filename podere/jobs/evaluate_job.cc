@@ -31,6 +31,7 @@ Json measure_without_labels(const EvaluateJob& job, const ModelAndTable& loaded,
   Json result = {
       {"label", {{"kind", "none"}}}, {"rows", loaded.table->n_global_rows()}, {"objective", model.objective()}};
   result.update(model.measures_of_rows(*loaded.table, context.comm, context.n_threads));
+  if (result.contains("auc")) result["label"]["compared_with"] = *loaded.table->schema().label;
   result["evaluate_seconds"] = watch.seconds();
   if (job.report) {
     result["report"] = {

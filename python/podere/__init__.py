@@ -17,6 +17,7 @@ Errors are Python's own exceptions, with one line: ValueError and TypeError for 
 RuntimeError for what failed.
 """
 from ._algorithm import AlgorithmClassifier
+from ._anomalies import IsolationForest
 from ._clusters import GaussianMixture, KMeans
 from ._connection import SessionError
 from ._core import __version__
@@ -33,6 +34,7 @@ from ._svd import PCA, SVD, TruncatedSVD
 from ._table import Table
 from ._tune import Tuned
 
-__all__ = ["PCA", "SVD", "AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "GaussianMixture", "ImageFeatures", "KMeans", "LinearRegression",
-           "MLPClassifier", "NNClassifier", "NNRegressor", "Ridge", "Session", "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV", "Tuned",
+__all__ = ["PCA", "SVD", "AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "GaussianMixture", "ImageFeatures",
+           "IsolationForest", "KMeans", "LinearRegression", "MLPClassifier", "NNClassifier", "NNRegressor", "Ridge", "Session",
+           "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV", "Tuned",
            "__version__", "from_sklearn", "read_root"]

@@ -103,7 +103,8 @@ std::string write_podere(const algorithm::Model& model) { return model.to_text()
 template <std::string (*to)(const tree::Model&)>
 std::string write_trees(const algorithm::Model& model) {
   if (const tree::Model* const trees = tree::trees_of(model)) return to(*trees);
-  throw_input_error("{} is written as podere and onnx only: the other formats have trees", model.what());
+  throw_input_error("{} is written as podere{} only: the other formats have boosted trees", model.what(),
+                    neural::network_of(model) != nullptr ? " and onnx" : "");
 }
 
 std::string write_onnx(const algorithm::Model& model) {

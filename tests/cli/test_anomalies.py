@@ -133,6 +133,8 @@ def test_what_a_forest_cannot_do_is_refused_in_plain_words(podere):
     write_rows(podere, n_rows=200)
     podere.done(*TRAIN, "d.csv", "--drop", "color,y", "-o", "m.json")
     assert "is an isolation forest, this is for boosted trees" in podere.refused("explain", "m.json", "d.csv", "-o", "e.csv")
+    for name, words in (("xgboost", "written as podere only: the other formats have boosted trees"), ("onnx", "not written as ONNX")):
+        assert f"an isolation forest is {words}" in podere.refused("convert", "m.json", "--to", name, "-o", "c.out")
     assert "which has none" in podere.refused("predict", "m.json", "d.csv", "--rounds", "3", "-o", "p.csv")
     assert "predicts numbers, and no classes" in podere.refused("predict", "m.json", "d.csv", "--as", "class", "-o", "p.csv")
     assert "lacks columns that the model needs: b" in podere.refused("predict", "m.json", podere.write("bad.csv", "a,c\n1,2\n"), "-o", "p.csv")

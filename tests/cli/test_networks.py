@@ -518,7 +518,7 @@ def test_labels_that_a_network_has_no_output_for_are_refused(podere, table):
     (["explain", "network.json", "d.csv"], "network.json: is a network, this is for boosted trees"),
     (["evaluate", "network.json", "d.csv", "--staged"], "network.json: is a network, this is for boosted trees"),
     (["evaluate", "network.json", "d.csv", "--rounds", "2"], "rounds is 2, but network.json is a network, which has none"),
-    (["convert", "network.json", "--to", "xgboost", "-o", "n.json"], "a network is written as podere and onnx only: the other formats have trees"),
+    (["convert", "network.json", "--to", "xgboost", "-o", "n.json"], "a network is written as podere and onnx only: the other formats have boosted trees"),
 ])
 def test_what_is_for_trees_says_so(podere, table, arguments, words):
     podere.done("train", "nn", table, "--epochs", 1, "-o", "network.json")

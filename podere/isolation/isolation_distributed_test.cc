@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "podere/base/error.h"
 #include "podere/isolation/test_rows.h"
 
 namespace podere::isolation {
@@ -44,6 +45,19 @@ TEST(IsolationDistributed, RowsThatAreNotInMemoryGiveTheSameForest) {
   const auto held = train(table::HeldRows(table), alone(), 1, options);
   EXPECT_EQ(streamed.model->to_text(), held.model->to_text());
   EXPECT_EQ(streamed.facts, held.facts);
+}
+
+TEST(IsolationDistributed, AllRanksNameTheRowWithoutACategory) {
+  table::Table table = rows_with_anomalies(9000, world());
+  const std::uint64_t row = 7777;
+  if (table.rows().begin <= row && row < table.rows().end) table.feature(3)[row - table.rows().begin] = 0.5F;
+  try {
+    train(table::HeldRows(table), world(), 2, {{"sample", 9000}});
+    FAIL() << "nothing was refused";
+  } catch (const InputError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "training data: kind of row 7777 is 0.5, allowed is the code of a category, 0 to 16777215");
+  }
 }
 
 TEST(IsolationDistributed, AStopRequestOnRankZeroEndsAllRanksAlike) {

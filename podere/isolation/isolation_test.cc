@@ -254,6 +254,16 @@ TEST(IsolationForestTest, RefusesWhatHasNoMeaning) {
             "an isolation forest counts all rows alike, and the table has weights, 'w': leave --weight out");
 }
 
+TEST(IsolationForestTest, CategoriesMustBeCodes) {
+  for (const float value : {-1.0F, 1.5F, 1e9F, kInfinity}) {
+    auto table = rows_with_anomalies(50, self());
+    table.feature(3)[7] = value;
+    EXPECT_THROW(train(table::HeldRows(table), self(), 1, Json::object()), InputError) << value;
+    table.feature(3)[7] = kMissing;
+    EXPECT_NO_THROW(train(table::HeldRows(table), self(), 1, Json::object()));
+  }
+}
+
 TEST(IsolationForestTest, OnlyWholeModelsAreRead) {
   const auto table = rows_with_anomalies(300, self());
   const auto model = train(table::HeldRows(table), self(), 1, {{"n_trees", 2}, {"sample", 20}}).model;

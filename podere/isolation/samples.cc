@@ -6,8 +6,19 @@
 
 #include "podere/base/hash.h"
 #include "podere/isolation/streams.h"
+#include "podere/tree/category_bins.h"
 
 namespace podere::isolation {
+namespace {
+
+float value_of(const table::Table& window, std::size_t feature, table::LocalRow row) {
+  const float value = window.feature(feature)[row.value];
+  const bool may_be_no_code = window.schema().is_categorical(feature) && value == value;
+  if (may_be_no_code && !tree::is_code(value)) tree::throw_is_no_code(window, feature, row);
+  return value;
+}
+
+}  // namespace
 
 // Floyd's algorithm. Source: J. Bentley, "Programming Pearls: A Sample of Brilliance", CACM 30 (1987).
 std::vector<std::uint64_t> rows_of_tree(std::uint64_t seed, std::size_t tree, std::uint64_t n_rows, std::size_t n) {
@@ -39,7 +50,7 @@ Samples gather_samples(const table::RowSource& rows, std::uint64_t seed, std::si
       const auto begin = std::ranges::lower_bound(all, window.rows().begin);
       for (auto row = begin; row != all.end() && *row < window.rows().end; ++row) {
         const auto i = static_cast<std::size_t>(*row - window.rows().begin);
-        for (std::size_t j = 0; j < window.n_features(); ++j) here.push_back(window.feature(j)[i]);
+        for (std::size_t j = 0; j < window.n_features(); ++j) here.push_back(value_of(window, j, {i}));
       }
     });
   });

@@ -24,7 +24,8 @@ struct Samples {
 };
 
 /// Of the trees first .. first + n_trees - 1, with `n` rows each. On all ranks. Goes through the rows once. Collective:
-/// one all_gather_v of values. Throws InputError, on all ranks, if rows cannot be read.
+/// one all_gather_v of values. Throws InputError, on all ranks, if rows cannot be read, or a category of
+/// theirs is none.
 Samples gather_samples(const table::RowSource& rows, std::uint64_t seed, std::size_t first, std::size_t n_trees,
                        std::size_t n, const comm::Communicator& comm);
 

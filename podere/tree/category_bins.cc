@@ -23,6 +23,16 @@ std::vector<float> choose_codes(std::span<const std::uint64_t> counts, std::size
 
 }  // namespace
 
+bool is_code(float value) {
+  return value >= 0 && value < static_cast<float>(table::kMaxCategories) && value == std::trunc(value);
+}
+
+void throw_is_no_code(const table::Table& table, std::size_t feature, table::LocalRow row) {
+  throw_input_error("training data: {} of row {} is {}, allowed is the code of a category, 0 to {}",
+                    table.schema().features[feature], table.global(row).value, table.feature(feature)[row.value],
+                    table::kMaxCategories - 1);
+}
+
 CategoryCounts::CategoryCounts(const table::Schema& schema) {
   for (const auto& [feature, dictionary] : schema.categories) columns_.push_back({feature, {}});
 }
@@ -34,11 +44,7 @@ void CategoryCounts::take(const table::Table& window, std::span<const std::uint8
     for (std::size_t i = 0; i < values.size(); ++i) {
       const float value = values[i];
       if (value != value) continue;
-      if (!(value >= 0 && value < static_cast<float>(table::kMaxCategories)) || value != std::trunc(value)) {
-        throw_input_error("training data: {} of row {} is {}, allowed is the code of a category, 0 to {}",
-                          window.schema().features[feature], window.global({i}).value, value,
-                          table::kMaxCategories - 1);
-      }
+      if (!is_code(value)) throw_is_no_code(window, feature, {i});
       const auto code = static_cast<std::size_t>(value);
       if (code >= counts.size()) counts.resize(code + 1);
       if (is_used[i] != 0) ++counts[code];

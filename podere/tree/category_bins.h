@@ -11,6 +11,11 @@
 
 namespace podere::tree {
 
+/// Whether a value is the code of a category.
+bool is_code(float value);
+/// Throws InputError for a value of a feature of categories that is none.
+[[noreturn]] void throw_is_no_code(const table::Table& table, std::size_t feature, table::LocalRow row);
+
 /// How many rows have each category, counted window by window.
 class CategoryCounts {
  public:

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "podere/base/json.h"
+#include "podere/base/secret.h"
 #include "podere/base/sha256.h"
 
 namespace podere::http {

@@ -8,7 +8,9 @@
 #include "podere/jobs/evaluate_job.h"
 #include "podere/jobs/explain_job.h"
 #include "podere/jobs/network_job.h"
+#include "podere/jobs/offer_job.h"
 #include "podere/jobs/predict_job.h"
+#include "podere/jobs/receive_job.h"
 #include "podere/jobs/svd_job.h"
 #include "podere/jobs/table_jobs.h"
 #include "podere/jobs/train_job.h"
@@ -18,8 +20,9 @@ namespace podere::jobs {
 
 Job job_of_kind(const std::string& kind) {
   static const std::vector<Job> kKinds = {
-      TrainJob(), EvaluateJob(), PredictJob(),  DescribeJob(), ExplainJob(), LoadJob(), SplitJob(),   TransformJob(),
-      SaveJob(),  DropJob(),     ClassifyJob(), NetworkJob(),  TuneJob(),    SvdJob(),  ProjectJob(),
+      TrainJob(), EvaluateJob(),  PredictJob(), DescribeJob(), ExplainJob(),  LoadJob(),
+      SplitJob(), TransformJob(), SaveJob(),    DropJob(),     ClassifyJob(), NetworkJob(),
+      TuneJob(),  SvdJob(),       ProjectJob(), ReceiveJob(),  OfferJob(),
   };
   std::vector<std::string> names;
   for (const Job& job : kKinds) {

@@ -132,7 +132,7 @@ void KeptTables::check_free(const std::string& name) const {
 
 void KeptTables::keep(const std::string& name, table::Table table) {
   check_free(name);
-  tables_.emplace(name, std::move(table));
+  tables_.emplace(name, Kept{std::move(table), nullptr});
 }
 
 void KeptTables::drop(const std::string& name) {
@@ -140,9 +140,14 @@ void KeptTables::drop(const std::string& name) {
   tables_.erase(name);
 }
 
+std::shared_ptr<void>& KeptTables::companion(const std::string& name) {
+  at(name);
+  return tables_.at(name).companion;
+}
+
 table::Table& KeptTables::at(const std::string& name) {
   const auto found = tables_.find(name);
-  if (found != tables_.end()) return found->second;
+  if (found != tables_.end()) return found->second.table;
   std::vector<std::string> names;
   for (const auto& [known, table] : tables_) names.push_back(known);
   throw_input_error("there is no table called {}; there {}", name,
@@ -191,6 +196,21 @@ JobTable coded_as(table::Table& kept, const table::Schema& known, bool needs_lab
     }
   }
   return JobTable(std::move(result));
+}
+
+Json facts_of(const std::string& name, const table::Table& table) {
+  const table::Schema& schema = table.schema();
+  Json categorical = Json::array();
+  for (const auto& [feature, dictionary] : schema.categories) categorical.push_back(schema.features[feature]);
+  const std::size_t n_columns = schema.features.size() + (schema.label ? 1 : 0) + (schema.weight ? 1 : 0);
+  return {{"name", name},
+          {"rows", table.n_global_rows()},
+          {"features", schema.features},
+          {"label", schema.label ? Json(*schema.label) : Json()},
+          {"weight", schema.weight ? Json(*schema.weight) : Json()},
+          {"classes", schema.classes},
+          {"categorical", std::move(categorical)},
+          {"memory_bytes", table.n_global_rows() * n_columns * sizeof(float)}};
 }
 
 }  // namespace podere::jobs

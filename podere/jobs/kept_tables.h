@@ -61,14 +61,24 @@ class KeptTables {
   void drop(const std::string& name);
   /// Throws InputError that names those that there are.
   table::Table& at(const std::string& name);
+  /// What goes with a table, before it: null at first. Throws as at().
+  std::shared_ptr<void>& companion(const std::string& name);
 
   /// The kept table of spec.location. Throws InputError if there is none, if `spec` says how to read it, or if a label
   /// is needed that it does not have.
   table::Table& find(const source::SourceSpec& spec, bool needs_label);
 
  private:
-  std::map<std::string, table::Table> tables_;
+  struct Kept {
+    table::Table table;
+    std::shared_ptr<void> companion;  // goes first
+  };
+  std::map<std::string, Kept> tables_;
 };
+
+/// What results say of a table that is kept: "name", "rows", "features", "label", "weight", "classes", "categorical"
+/// and "memory_bytes". Local.
+Json facts_of(const std::string& name, const table::Table& table);
 
 /// A kept table with the categories and, where a label is needed, the classes of `known`, in the way of
 /// CsvOptions::coded_as: the very table if its codes mean the same, else a copy. Collective. Throws InputError, on all

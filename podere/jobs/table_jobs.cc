@@ -22,21 +22,6 @@
 namespace podere::jobs {
 namespace {
 
-Json facts_of(const std::string& name, const table::Table& table) {
-  const table::Schema& schema = table.schema();
-  Json categorical = Json::array();
-  for (const auto& [feature, dictionary] : schema.categories) categorical.push_back(schema.features[feature]);
-  const std::size_t n_columns = schema.features.size() + (schema.label ? 1 : 0) + (schema.weight ? 1 : 0);
-  return {{"name", name},
-          {"rows", table.n_global_rows()},
-          {"features", schema.features},
-          {"label", schema.label ? Json(*schema.label) : Json()},
-          {"weight", schema.weight ? Json(*schema.weight) : Json()},
-          {"classes", schema.classes},
-          {"categorical", std::move(categorical)},
-          {"memory_bytes", table.n_global_rows() * n_columns * sizeof(float)}};
-}
-
 /// From the cache, or from the source, which goes to the cache then. Collective.
 table::Table load_by_cache(const LoadJob& job, const JobContext& context) {
   constexpr const char* kShard = "rows";

@@ -243,7 +243,9 @@ void Session::replace_group(Progress& progress, Progress& restoring) {
 
 jobs::Job Session::with_cache(jobs::Job job) {
   std::string* const cache = job.path(jobs::PathUse::kCache);
-  if (options_.cache.empty() || cache == nullptr || source::is_made_in_memory(*job.sources().at(0))) return job;
+  const auto sources = job.sources();
+  const bool is_made = !sources.empty() && source::is_made_in_memory(*sources[0]);
+  if (options_.cache.empty() || cache == nullptr || is_made) return job;
   *cache = fmt::format("{}/{}", options_.cache, ++n_cached_);
   return job;
 }

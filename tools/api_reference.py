@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import podere
+import podere.spark
 
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs/api.md"
 HEAD = """# Python API
 
-All that `import podere` offers, from the docstrings. `help(podere.GBTClassifier)` shows the same in Python. To learn how
+All that `import podere` and `import podere.spark` offer, from the docstrings. `help(podere.GBTClassifier)` shows the same in Python. To learn how
 the parts work together, read [python.md](python.md) first. `tools/api_reference.py` writes this page.
 """
 
@@ -40,12 +41,18 @@ def entry(level: str, title: str, use: str, thing: Any) -> str:
     return f"\n{level} {title}\n```text\n{use}\n\n{inspect.getdoc(thing) or ''}\n```\n"
 
 
+def public() -> Iterator[tuple[str, Any]]:
+    """What there is to call, by the names that users write after `podere.`."""
+    for name in sorted(podere.__all__):
+        if callable(getattr(podere, name)):
+            yield name, getattr(podere, name)
+    for name in sorted(podere.spark.__all__):
+        yield f"spark.{name}", getattr(podere.spark, name)
+
+
 def reference() -> str:
     text = HEAD
-    for name in sorted(podere.__all__):
-        thing = getattr(podere, name)
-        if not callable(thing):
-            continue
+    for name, thing in public():
         text += entry("##", name, signature(name, thing), thing)
         for member_name, member in members(thing) if inspect.isclass(thing) else ():
             title = f"{name}.{member_name}"

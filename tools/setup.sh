@@ -14,7 +14,7 @@ declare -A group=(
   [test]="libgtest-dev librapidcheck-dev python3 python3-pytest python3-pytest-xdist python3-numpy python3-scipy python3-pandas python3-sklearn
           python3-xgboost python3-h5py python3-pil python3-onnx python3-matplotlib python3-nbclient python3-ipykernel procps git clang-14 clang-format-14
           clang-tidy-14 libomp-14-dev libclang-rt-14-dev prometheus python3-prometheus-client python3-hypothesis python3-jsonschema python3-torch python3-venv dpkg-dev
-          iproute2 openssl openssh-client openssh-server slurm-wlm munge zsh fish"
+          iproute2 openssl openssh-client openssh-server slurm-wlm munge zsh fish default-jre-headless"
   [package]="python3-venv dpkg-dev"
   # What a wheel needs to run: a Debian package brings them along.
   [wheel]="openmpi-bin python3-venv libarchive13 libblosc1 libbrotli1 libcurl4 libfmt9 libgcc-s1 libhdf5-103-1 libhwy1 libisal2 libjpeg62-turbo liblz4-1 liblzf1 libmicrohttpd12 libmuparser2v5 libonnx1

@@ -59,7 +59,7 @@ def find_program() -> str:
     return found
 
 
-def _socket_path(name: str) -> str:
+def socket_path(name: str) -> str:
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     if runtime:
         return os.path.join(runtime, "podere", f"{name}.socket")
@@ -70,7 +70,7 @@ def _socket_path(name: str) -> str:
 def _try_connect(name: str) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX)
     try:
-        connection.connect(_socket_path(name))
+        connection.connect(socket_path(name))
     except OSError:
         connection.close()
         return None

@@ -15,9 +15,10 @@ from typing import Any
 _BAR_CELLS = 24
 _DRAW_SECONDS = 0.1
 _QUIET_SECONDS = 0.3  # what is over by then is not shown
-_WORDS = {"": "working", "read": "reading", "restore": "making tables again", "folds": "cross-validating", "tune": "searching",
-          "train": "training", "split": "splitting", "transform": "transforming", "write": "writing", "explain": "explaining",
-          "permute": "shuffling", "svd": "finding singular values", "project": "projecting"}
+_WORDS = {"": "working", "read": "reading", "receive": "receiving", "restore": "making tables again",
+          "folds": "cross-validating", "tune": "searching", "train": "training", "split": "splitting", "transform": "transforming",
+          "write": "writing", "explain": "explaining", "permute": "shuffling", "svd": "finding singular values",
+          "project": "projecting"}
 _UNITS = {"train": "trees", "explain": "rows", "permute": "shuffles", "restore": "tables"}
 
 

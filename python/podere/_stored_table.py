@@ -28,6 +28,7 @@ class Facts(TypedDict):
     memory_bytes: int
     first_line: NotRequired[str | None]
     read_as: NotRequired[dict[str, str]]
+    partitions: NotRequired[list[int]]
 
 
 @dataclass(frozen=True)

@@ -203,3 +203,20 @@ def send_partition(plan: dict[str, Any], batches: Iterable[Any]) -> Iterator[Any
 def task_of(plan: dict[str, Any]) -> Callable[[Iterable[Any]], Iterator[Any]]:
     """What Spark calls for each partition."""
     return lambda batches: send_partition(plan, batches)
+
+
+# Applying models ------------------------------------------------------------------------------------------------------
+
+def applier_of(packed: bytes, wanted: Sequence[str]) -> Callable[[], Callable[[Any], Any]]:
+    """What Spark calls once in a worker for the function that it then calls with rows. This alone needs Podere there."""
+    def make() -> Callable[[Any], Any]:
+        import pickle
+
+        try:
+            from podere import _spark_outputs
+        except ImportError as error:
+            raise RuntimeError("podere: to apply a model, Spark's executors need Podere, as send and read do not: install "
+                               f"it in their Python ({error})") from None
+        estimator = pickle.loads(packed)
+        return lambda rows: _spark_outputs.values_of(estimator, rows, wanted)
+    return make

@@ -11,6 +11,7 @@ Spark's executors need pyarrow and NumPy, and not Podere. docs/spark.md says wha
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import re
 import threading
@@ -30,7 +31,7 @@ from ._spark_gathering import Gathering, Group
 from ._stored_table import Origin
 from ._table import Table, stored_table
 
-__all__ = ["read", "send", "with_rows"]
+__all__ = ["estimator", "read", "send", "with_rows"]
 
 _MOST_ATTEMPTS = 3  # groups of executors to which a table is sent, one after the loss of another
 _WAIT_SECONDS = 0.02
@@ -309,3 +310,45 @@ def read(spark: Any, session: Session, table: Table | str, *, row: str | None = 
                "row": row or "", "partitions": str(partitions or spark.sparkContext.defaultParallelism),
                "columns": json.dumps(_spark_source.columns_of(offer))}
     return spark.read.format(_spark_source.FORMAT).options(**options).load()
+
+
+# Pipelines ------------------------------------------------------------------------------------------------------------
+
+def estimator(estimator: Any, session: Session, *, featuresCol: str = "features", labelCol: str = "label",
+              weightCol: str = "", predictionCol: str = "prediction", probabilityCol: str = "probability",
+              rawPredictionCol: str = "rawPrediction", outputCol: str = "output", address: str = "127.0.0.1") -> Any:
+    """An estimator of Podere as one of Spark, for `pyspark.ml.Pipeline`, `CrossValidator` and the like.
+
+    `fit` sends rows to the session, whose executors train. Spark's Python workers apply the model, and need Podere for
+    it. All parameters of `estimator` are parameters of the result: `ParamGridBuilder().addGrid(trees.max_depth, [3, 6])`.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor of Podere, KMeans, GaussianMixture, PCA or TruncatedSVD
+    session : Session
+    featuresCol : str
+        Column of vectors or arrays of numbers; NaN is a missing value.
+    labelCol : str
+        Column of numbers; for classifiers classes numbered from 0, as StringIndexer makes them.
+    weightCol : str
+        Column of weights; "" if there is none.
+    predictionCol, probabilityCol, rawPredictionCol, outputCol : str
+        What columns are called that the model adds: the first three of classifiers, `predictionCol` of regressors and
+        KMeans, that and `probabilityCol` of GaussianMixture, `outputCol` of PCA and TruncatedSVD. One called "" is not
+        added. Vectors have an element for each number up to the largest class.
+    address : str
+        As of `send`.
+
+    Returns
+    -------
+    pyspark.ml.Estimator
+        The model that its `fit` returns has the fitted estimator of Podere as `estimator`.
+    """
+    _pyspark()
+    if not isinstance(session, Session):
+        raise TypeError(f"session is {type(session).__name__}, allowed is a podere.Session")
+    from ._spark_ml import PodereEstimator
+
+    columns = {"featuresCol": featuresCol, "labelCol": labelCol, "weightCol": weightCol, "predictionCol": predictionCol,
+               "probabilityCol": probabilityCol, "rawPredictionCol": rawPredictionCol, "outputCol": outputCol}
+    return PodereEstimator(estimator, functools.partial(send, session=session, address=address), columns)

@@ -214,6 +214,13 @@ def test_workers_of_spark_do_not_have_the_package(spark):
     assert not any(row.there for row in spark.range(2).mapInArrow(imports, "there boolean").collect())
 
 
+def test_a_model_says_that_it_needs_the_package_there(rows, session):
+    df = VectorAssembler(inputCols=["id", "half"], outputCol="features").transform(rows)
+    scored = podere.spark.estimator(podere.KMeans(n_clusters=2), session).fit(df).transform(df)
+    with pytest.raises(Exception, match="podere: to apply a model, Spark's executors need Podere"):
+        scored.select("prediction").collect()
+
+
 def test_a_stranger_who_lacks_the_token_is_refused(rows, spark, session, monkeypatch):
     """As one that finds the port of an executor while a table is sent."""
     answers = []

@@ -1,6 +1,7 @@
 """Executors that stay, for a script or a notebook."""
 from __future__ import annotations
 
+import functools
 import html
 import json
 import os
@@ -545,7 +546,7 @@ class Session:
             left: bool = True, method: str = "auto", tolerance: float = 1e-10, max_passes: int = 100, seed: int = 0,
             impute: str | None = None, columns: Sequence[str | int] | None = None,
             drop: Sequence[str | int] | None = None, missing: Sequence[str] | None = None, rows: slice | None = None,
-            format: str | None = None, key: str | None = None) -> SVD:
+            format: str | None = None, key: str | None = None, name: str | None = None) -> SVD:
         """Find leading singular values and vectors of a tall matrix, as `podere svd` does: docs/matrices.md.
 
         The same bits on any number of executors, with a residual of each value.
@@ -575,6 +576,8 @@ class Session:
             Missing values become the mean of their column; None refuses them.
         columns, drop, missing, rows, format, key
             Of a file, as of `read`.
+        name : str or None
+            Of a table, of float32, as which the executors keep the left vectors: `U` is this Table. None: an array.
 
         Raises
         ------
@@ -583,18 +586,30 @@ class Session:
         """
         fields = svd_fields(rank=rank, center=center, scale=scale, left=left, method=method, tolerance=tolerance,
                             max_passes=max_passes, seed=seed, impute=impute)
+        keep = None if name is None else functools.partial(self._keep_left, self._free_name(name))
+        if keep is not None and not fields["left"]:
+            raise ValueError(f"name is {name!r}, allowed with left=False is None")
         of_files = {"columns": columns, "drop": drop, "missing": missing, "rows": rows, "format": format, "key": key}
         if isinstance(table, Table):
             if chosen := [name for name, value in of_files.items() if value is not None]:
                 raise ValueError(f"{chosen[0]} is given, which is for files: of a table choose by table.select([...]) and "
                                  "table.rows[a:b]")
-            return svd_on_executors(self._jobs, table_of(self._jobs, table).spec(), fields)
+            return svd_on_executors(self._jobs, table_of(self._jobs, table).spec(), fields, keep)
         if not isinstance(table, (str, os.PathLike)):
             raise TypeError(f"table is {type(table).__name__}, allowed are a Table and the path of a file: of arrays "
                             "podere.PCA and podere.TruncatedSVD find components")
         source = location_source(table, format=format, labels=None, key=key, n_features=None, zero_based=False, rows=rows,
                                  columns={}, lists={"columns": columns, "drop": drop, "missing": missing}, choices={})
-        return svd_on_executors(self._jobs, source, fields)
+        return svd_on_executors(self._jobs, source, fields, keep)
+
+    def _keep_left(self, name: str, path: str, others: list[str]) -> Table:
+        """A table of the array U of an archive that has others, too."""
+        return self.read(path, format="npz", drop=others, name=name)
+
+    def _free_name(self, name: str) -> str:
+        if name in self.tables:
+            raise ValueError(f"there is a table called {name} already: drop it first")
+        return name
 
     def evaluate(self, model: Any, table: Table, *, roc_points: int = 0) -> dict[str, Any]:
         """How good a fitted estimator is on a table.

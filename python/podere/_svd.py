@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -30,7 +30,7 @@ class SVD:
 
     Attributes
     ----------
-    U : ndarray of shape (n_rows, rank), or None
+    U : ndarray or Table of shape (n_rows, rank), or None
         Left vectors; columns of zeros where a value is no more than rounding makes of zero. None with `left=False`.
     s : ndarray of shape (rank,)
         Singular values, falling.
@@ -60,7 +60,7 @@ class SVD:
         How many missing values of which columns became the mean of their column.
     """
 
-    U: _Array | None
+    U: _Array | Table | None
     s: _Array
     Vt: _Array
     mean: _Array | None
@@ -81,12 +81,16 @@ class SVD:
                 f"{self.residuals.max():.1e}>")
 
 
-def svd_on_executors(jobs: JobRunner, source: dict[str, Any], fields: Mapping[str, Any]) -> SVD:
-    """Of a table or file; `fields` are those of the job."""
+def svd_on_executors(jobs: JobRunner, source: dict[str, Any], fields: Mapping[str, Any],
+                     keep: Callable[[str, list[str]], Table] | None) -> SVD:
+    """Of a table or file; `fields` are those of the job. `keep` makes a table of U in an archive, given the others in it;
+    None: U comes into this process."""
     with jobs.shared_file() as path:
         result = jobs.run({"kind": "svd", "table": source, "output": path, **fields})
         with np.load(path) as arrays:
-            found = {name: arrays[name] for name in arrays}
+            found = {name: arrays[name] for name in arrays if name != "U" or keep is None}
+        if keep is not None:
+            found["U"] = keep(path, list(found))
     is_centered = "mean" in found
     svd = SVD(U=found.get("U"), s=found["s"], Vt=np.ascontiguousarray(found["V"].T), mean=found.get("mean"),
               scale=found.get("deviation"),

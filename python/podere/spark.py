@@ -97,8 +97,8 @@ def send(df: Any, session: Session, *, label: str | None = None, weight: str | N
     if not isinstance(session, Session):
         raise TypeError(f"session is {type(session).__name__}, allowed is a podere.Session")
     jobs = session._jobs
-    if name is not None and name in session.tables:
-        raise ValueError(f"there is a table called {name} already: drop it first")
+    if name is not None:
+        session._free_name(name)
     columns = choose_columns(df, features, label, weight, categorical)
     _warn_of_dates(columns)
     table_name = jobs.table_name(name)

@@ -1,11 +1,14 @@
 """Singular values and principal components from Python: as scikit-learn's, and the same bits everywhere."""
 import hashlib
 import json
+import os
 import pickle
+import signal
 import warnings
 
 import numpy
 import pytest
+from conftest import executors_of, wait_until
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.decomposition import PCA as OtherPCA
@@ -218,6 +221,22 @@ def test_svd_of_a_table_without_left_vectors(session):
     found = session.svd(table, RANK, left=False)
     assert found.U is None and found.values == "float32"
     assert_allclose(found.s, numpy.linalg.svd(X.astype(numpy.float32).astype(float), compute_uv=False)[:RANK], rtol=1e-11)
+
+
+def test_left_vectors_stay_with_the_executors_also_after_a_loss(mark):
+    with podere.Session(executors=2, cores=1, progress=False) as s:
+        table = s.put(X)
+        expected = s.svd(table, RANK, center=True).U.astype(numpy.float32)
+        found = s.svd(table, RANK, center=True, name="U")
+        assert found.U.name == "U" and found.U.features == ["U0", "U1", "U2", "U3"] and found.mean.shape == (COLUMNS,)
+        assert_array_equal(found.U.to_pandas().astype("float32").to_numpy(), expected)
+        os.kill(executors_of(s.status["process"])[-1], signal.SIGKILL)
+        wait_until(lambda: s.executors == 1)
+        assert_array_equal(s.tables["U"].to_pandas().astype("float32").to_numpy(), expected)
+        with pytest.raises(ValueError, match="there is a table called U already: drop it first"):
+            s.svd(table, RANK, name="U")
+        with pytest.raises(ValueError, match="name is 'V', allowed with left=False is None"):
+            s.svd(table, RANK, left=False, name="V")
 
 
 def test_svd_takes_rows_and_columns_and_fills_in(session, tmp_path):

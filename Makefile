@@ -63,6 +63,7 @@ notebooks:  ## run the notebooks and store what they show
 	@$(CONFIGURE) release -DBUILD_TESTING=OFF
 	@$(BUILD) release --target podere podere_core
 	@PYTHONPATH=build/release/python tools/run_notebooks.py
+	@PYTHONPATH=build/release/python $$(tests/spark/environment.sh) tools/run_notebooks.py notebooks/9_spark.ipynb
 
 format:  ## rewrite sources as .clang-format says
 	@tools/setup.sh test

@@ -1,16 +1,29 @@
 #!/usr/bin/python3
-"""Runs the notebooks named (all of notebooks/ unless some are) where they stand and stores what they show, so that a
-reader who does not run them sees it. Needs Podere's package in PYTHONPATH: make notebooks sets it. The program `podere`
-is the one that the variable PODERE names, or that of the release build."""
+"""Runs the notebooks named where they stand and stores what they show, so that a reader who does not run them sees it.
+If none is named: all of notebooks/, but those that need a Spark. These run in a Python that has one, as make notebooks does:
+$(tests/spark/environment.sh) tools/run_notebooks.py notebooks/9_spark.ipynb. Needs Podere's package in PYTHONPATH. The
+program `podere` is the one that the variable PODERE names, or that of the release build."""
 import os
 import pathlib
 import sys
 
 import nbformat
+from jupyter_client import AsyncKernelManager
+from jupyter_client.kernelspec import KernelSpecManager
 from nbclient import NotebookClient
+from traitlets import default
 
 ROOT = pathlib.Path(__file__).parents[1]
 NOTEBOOKS = ROOT / "notebooks"
+WITH_SPARK = {"9_spark"}
+
+
+class OwnKernel(AsyncKernelManager):
+    """A kernel in the Python that runs this, whichever ones are installed."""
+
+    @default("kernel_spec_manager")
+    def _own_specs(self):
+        return KernelSpecManager(kernel_dirs=[])
 
 
 def is_progress(output):
@@ -21,7 +34,7 @@ def is_progress(output):
 def run(notebook, folder):
     """Runs the cells in `folder`; their outputs, without progress, are in `notebook` afterwards."""
     program = pathlib.Path(os.environ.get("PODERE", ROOT / "build/release/bin/podere"))
-    NotebookClient(notebook, timeout=180, kernel_name="python3", record_timing=False,
+    NotebookClient(notebook, timeout=180, kernel_name="python3", kernel_manager_class=OwnKernel, record_timing=False,
                    resources={"metadata": {"path": folder}}).execute(
                        env={**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"})
     for cell in notebook.cells:
@@ -30,7 +43,8 @@ def run(notebook, folder):
 
 
 def main():
-    for path in map(pathlib.Path, sys.argv[1:] or sorted(NOTEBOOKS.glob("*.ipynb"))):
+    others = [path for path in sorted(NOTEBOOKS.glob("*.ipynb")) if path.stem not in WITH_SPARK]
+    for path in map(pathlib.Path, sys.argv[1:] or others):
         notebook = nbformat.read(path, as_version=4)
         metadata = notebook.metadata.copy()
         run(notebook, path.parent)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,8 +18,8 @@ class Part:
     """A column as it travels: one feature, or those of an array."""
 
     name: str
-    column: Any
-    """The expression that Spark evaluates."""
+    column: Any = None
+    """The expression that Spark evaluates, if it does."""
     width: int | None = None
     """Elements of its arrays."""
     texts: list[str] | None = None
@@ -50,6 +51,13 @@ class Columns:
     def names(self) -> list[str]:
         return [name for part in self.features for name in part.names]
 
+    def check_names(self) -> None:
+        seen: set[str] = set()
+        for name in self.names:
+            if name in seen:
+                raise ValueError(f"two features are called {name!r}, allowed are different names: rename a column")
+            seen.add(name)
+
     def kinds(self) -> dict[str, Any]:
         """What a job says of the features that are not plain numbers."""
         categories, dates, place = [], [], 0
@@ -65,19 +73,7 @@ class Columns:
 def choose_columns(df: Any, features: Sequence[str] | None, label: str | None, weight: str | None,
                    categorical: Sequence[str] | str | None) -> Columns:
     """The columns of a table that is sent. Asks Spark for the lengths of arrays and for the texts of categories."""
-    there = list(df.columns)
-    if len(set(there)) < len(there):
-        twice = next(name for i, name in enumerate(there) if name in there[:i])
-        raise ValueError(f"df has two columns named {twice!r}, allowed are different names")
-    for what, name in (("label", label), ("weight", weight)):
-        if name is not None:
-            _check_there(there, what, [name])
-    if isinstance(features, str):
-        raise TypeError(f"features is {features!r}, allowed is a list of names")
-    names = [name for name in there if name not in (label, weight)] if features is None else list(features)
-    _check_there(there, "features", names)
-    if not names:
-        raise ValueError("df has no column that is a feature, allowed is one at least")
+    names = check_columns(df.columns, features, label, weight)
     finds = categorical == "auto"
     if isinstance(categorical, str) and not finds:
         raise TypeError(f"categorical is {categorical!r}, allowed are a list of names and 'auto'")
@@ -89,22 +85,41 @@ def choose_columns(df: Any, features: Sequence[str] | None, label: str | None, w
                       None if weight is None else _part(df, weight, False))
     if columns.weight is not None and columns.weight.width is not None:
         raise ValueError(f"the weight {weight!r} has arrays, allowed are numbers")
-    _check_names(columns)
+    columns.check_names()
     return columns
+
+
+def check_columns(there: Sequence[str], features: Sequence[str] | None, label: str | None, weight: str | None) -> list[str]:
+    """The names of the features among the columns that are there; all that are chosen are."""
+    there = list(there)
+    if len(set(there)) < len(there):
+        twice = next(name for i, name in enumerate(there) if name in there[:i])
+        raise ValueError(f"there are two columns named {twice!r}, allowed are different names")
+    for what, name in (("label", label), ("weight", weight)):
+        if name is not None:
+            _check_there(there, what, [name])
+    if isinstance(features, str):
+        raise TypeError(f"features is {features!r}, allowed is a list of names")
+    names = [name for name in there if name not in (label, weight)] if features is None else list(features)
+    _check_there(there, "features", names)
+    if not names:
+        raise ValueError("there is no column that is a feature, allowed is one at least")
+    return names
+
+
+def warn_of_dates(columns: Columns, callers: int) -> None:
+    """`callers` as stacklevel has them, of the warning."""
+    for found, meaning in (([part.name for part in columns.features if part.is_date], "dates: days since 1970-01-01, in UTC"),
+                           ([part.name for part in columns.features if part.is_period], "periods of time: days")):
+        if found:
+            warnings.warn(f"column{'s' if len(found) > 1 else ''} {', '.join(map(repr, found))} "
+                          f"hold{'' if len(found) > 1 else 's'} {meaning}", UserWarning, stacklevel=callers)
 
 
 def _check_there(there: Sequence[str], what: str, names: Sequence[str]) -> None:
     for name in names:
         if name not in there:
             raise ValueError(f"{what} has {name!r}, which is no column, allowed are {', '.join(map(repr, there))}")
-
-
-def _check_names(columns: Columns) -> None:
-    seen: set[str] = set()
-    for name in columns.names:
-        if name in seen:
-            raise ValueError(f"two features are called {name!r}, allowed are different names: rename a column")
-        seen.add(name)
 
 
 def _quoted(df: Any, name: str) -> Any:

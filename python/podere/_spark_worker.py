@@ -67,7 +67,9 @@ def codes_of(column: Any, name: str, texts: Sequence[str]) -> Any:
 
     places = pc.index_in(column, value_set=pa.array(texts, column.type))
     if places.null_count != column.null_count:
-        raise Refused(f"column {name!r} has other texts than when they were counted: keep the rows, as df.cache() does")
+        text = column.filter(pc.and_(places.is_null(), column.is_valid()))[0].as_py()
+        raise Refused(f"column {name!r} has the text {text!r}, which was not there when its texts were looked at before: keep "
+                      "rows of Spark by df.cache(), give all batches the same categories")
     return places.cast(pa.float32()).fill_null(float("nan"))
 
 

@@ -14,8 +14,6 @@ import contextlib
 import functools
 import json
 import re
-import threading
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -23,18 +21,15 @@ import numpy as np
 
 from . import _spark_worker
 from ._connection import SessionError, socket_path
-from ._jobs import JobRunner
-from ._reading import read_as
+from ._sending import Sending
 from ._session import Session
-from ._spark_columns import Columns, choose_columns
-from ._spark_gathering import Gathering, Group
+from ._spark_columns import choose_columns, warn_of_dates
+from ._spark_gathering import Gathering
 from ._stored_table import Origin
 from ._table import Table, stored_table
 
 __all__ = ["estimator", "read", "send", "with_rows"]
 
-_MOST_ATTEMPTS = 3  # groups of executors to which a table is sent, one after the loss of another
-_WAIT_SECONDS = 0.02
 _PLACE_BITS = 33  # of monotonically_increasing_id: the place of a row in its partition
 _BATCH_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 
@@ -96,16 +91,18 @@ def send(df: Any, session: Session, *, label: str | None = None, weight: str | N
     _pyspark()
     if not isinstance(session, Session):
         raise TypeError(f"session is {type(session).__name__}, allowed is a podere.Session")
+    if isinstance(batch_bytes, bool) or not isinstance(batch_bytes, int) or not 1 << 10 <= batch_bytes <= 1 << 30:
+        raise ValueError(f"batch_bytes is {batch_bytes!r}, allowed are whole numbers from 1024 to 2^30")
     jobs = session._jobs
     if name is not None:
         session._free_name(name)
     columns = choose_columns(df, features, label, weight, categorical)
-    _warn_of_dates(columns)
+    warn_of_dates(columns, callers=3)
     table_name = jobs.table_name(name)
-    result, counts = _Sending(df, columns, jobs, table_name, address, batch_bytes).run()
-    facts, = result["tables"]
-    facts["read_as"] = read_as({"rounded": result["rounded"]})
-    facts["partitions"] = counts
+    rows = df.select(*(part.column for part in columns.parts))
+    batch_rows = max(1, batch_bytes // sum(part.row_bytes for part in columns.parts))
+    facts = Sending(columns, jobs, table_name, address, functools.partial(_deliver, rows, batch_rows, table_name),
+                    functools.partial(_in_one_line, table_name)).run()
     return session._table(facts, _origin(df, label), is_temporary=name is None)
 
 
@@ -138,99 +135,15 @@ def _origin(df: Any, label: str | None) -> Origin:
     return Origin(classes=np.array([False, True])) if is_truth else Origin()
 
 
-def _warn_of_dates(columns: Columns) -> None:
-    for found, meaning in (([part.name for part in columns.features if part.is_date], "dates: days since 1970-01-01, in UTC"),
-                           ([part.name for part in columns.features if part.is_period], "periods of time: days")):
-        if found:
-            warnings.warn(f"column{'s' if len(found) > 1 else ''} {', '.join(map(repr, found))} "
-                          f"hold{'' if len(found) > 1 else 's'} {meaning}", UserWarning, stacklevel=3)
-
-
-class _Sending:
-    """One table on its way."""
-
-    def __init__(self, df: Any, columns: Columns, jobs: JobRunner, name: str, address: str, batch_bytes: int) -> None:
-        if isinstance(batch_bytes, bool) or not isinstance(batch_bytes, int) or not 1 << 10 <= batch_bytes <= 1 << 30:
-            raise ValueError(f"batch_bytes is {batch_bytes!r}, allowed are whole numbers from 1024 to 2^30")
-        self._rows = df.select(*(part.column for part in columns.parts))
-        self._columns = columns
-        self._jobs = jobs
-        self._name = name
-        self._batch_rows = max(1, batch_bytes // sum(part.row_bytes for part in columns.parts))
-        self._gathering = Gathering(address)
-        self._result: dict[str, Any] | None = None
-        self._failure: Exception | None = None
-        self._job = threading.Thread(target=self._run_job, name="podere receive", daemon=True)
-
-    def run(self) -> tuple[dict[str, Any], list[int]]:
-        """What the job reports, and the rows of each partition."""
-        self._job.start()
-        try:
-            counts = self._send()
-        except BaseException:
-            self._gathering.close()
-            self._job.join()
-            raise
-        self._job.join()
-        self._gathering.close()
-        if self._failure is not None:
-            raise self._failure
-        assert self._result is not None
-        return self._result, counts
-
-    def _run_job(self) -> None:
-        columns = self._columns
-        job = {"kind": "receive", "name": self._name, "token": self._gathering.token, "host": self._gathering.host,
-               "port": self._gathering.port, "features": columns.names, "blocks": [len(part.names) for part in columns.features],
-               "kinds": columns.kinds()}
-        if columns.label is not None:
-            job.update(label=columns.label.name, classes=columns.label.texts or [])
-        if columns.weight is not None:
-            job["weight"] = columns.weight.name
-        try:
-            self._result = self._jobs.run(job)
-        except Exception as error:  # noqa: BLE001, raised again where send() is called
-            self._failure = error
-
-    def _send(self) -> list[int]:
-        counts: list[int] = []
-        attempts = 0
-        while (group := self._await_group()) is not None:
-            if attempts == _MOST_ATTEMPTS:
-                raise SessionError(f"executors were lost {attempts} times while Spark sent {self._name}")
-            if attempts > 0:
-                warnings.warn(f"executors of the session were lost while Spark sent {self._name}: all is sent again",
-                              UserWarning, stacklevel=4)
-            attempts += 1
-            try:
-                counts = self._send_to(group)
-            except Exception as error:
-                if not group.is_lost:
-                    self._gathering.abandon("Spark did not send all of its rows")
-                    raise _in_one_line(error, self._name) from error
-            else:
-                self._gathering.complete(group, counts)
-        return counts
-
-    def _await_group(self) -> Group | None:
-        """The next that takes rows; None once the job has ended."""
-        while self._job.is_alive():
-            group = self._gathering.wait(lambda: not self._job.is_alive(), _WAIT_SECONDS)
-            if group is not None:
-                return group
-        return None
-
-    def _send_to(self, group: Group) -> list[int]:
-        """The rows of each partition. Spark's own exceptions if it fails, or is cancelled as the group is lost."""
-        plan = {"token": self._gathering.token, "executors": group.addresses,
-                "parts": [part.for_workers() for part in self._columns.parts]}
-        spark = self._rows.sparkSession
-        with _tagged(spark, f"podere-{self._name}", self._gathering), _batches_of(spark, self._batch_rows):
-            rows = self._rows.mapInArrow(_spark_worker.task_of(plan), "partition int, rows long").collect()
-        counts = dict.fromkeys(range(len(rows)), 0) | {row["partition"]: row["rows"] for row in rows}
-        if len(counts) != len(rows):
-            raise RuntimeError(f"Spark has reported {len(rows)} partitions, whose numbers are not 0 to {len(rows) - 1}")
-        return [counts[partition] for partition in range(len(rows))]
+def _deliver(rows: Any, batch_rows: int, name: str, plan: dict[str, Any], gathering: Gathering) -> list[int]:
+    """The rows of each partition. Spark's own exceptions if it fails, or is cancelled as executors are lost."""
+    spark = rows.sparkSession
+    with _tagged(spark, f"podere-{name}", gathering), _batches_of(spark, batch_rows):
+        reported = rows.mapInArrow(_spark_worker.task_of(plan), "partition int, rows long").collect()
+    counts = dict.fromkeys(range(len(reported)), 0) | {row["partition"]: row["rows"] for row in reported}
+    if len(counts) != len(reported):
+        raise RuntimeError(f"Spark has reported {len(reported)} partitions, whose numbers are not 0 to {len(reported) - 1}")
+    return [counts[partition] for partition in range(len(reported))]
 
 
 @contextlib.contextmanager
@@ -258,7 +171,7 @@ def _batches_of(spark: Any, n_rows: int) -> Iterator[None]:
             spark.conf.set(_BATCH_ROWS, before)
 
 
-def _in_one_line(error: Exception, table: str) -> Exception:
+def _in_one_line(table: str, error: Exception) -> Exception:
     """What failed in Spark, without the words of Java."""
     text = str(error)
     if refused := re.search(re.escape(_spark_worker.REFUSED) + "(.*)", text):

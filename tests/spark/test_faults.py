@@ -70,15 +70,15 @@ class During:
     """Calls something some time after a table has begun to be sent."""
 
     def __init__(self, monkeypatch, call, seconds=1.0):
-        original = podere.spark._Sending._send_to
+        original = podere.spark._deliver
         self.calls = 0
 
-        def send_to(sending, group):
+        def deliver(*arguments):
             if self.calls == 0:
                 self.calls = 1
                 threading.Timer(seconds, call).start()
-            return original(sending, group)
-        monkeypatch.setattr(podere.spark._Sending, "_send_to", send_to)
+            return original(*arguments)
+        monkeypatch.setattr(podere.spark, "_deliver", deliver)
 
 
 def test_two_executors_send_and_read_at_once(rows, spark, session):
@@ -120,7 +120,7 @@ def test_an_executor_of_spark_that_is_killed_while_it_sends_is_made_up_for(rows,
 def test_executors_of_podere_that_are_killed_meanwhile_get_all_rows_again(rows, session, monkeypatch):
     victim = session.status["each"][1]["process"]
     During(monkeypatch, lambda: os.kill(victim, signal.SIGKILL))
-    with pytest.warns(UserWarning, match="executors of the session were lost while Spark sent"):
+    with pytest.warns(UserWarning, match="executors of the session were lost while .* was sent"):
         assert_whole(podere.spark.send(slow_rows(rows), session, label="y"))
 
 
@@ -137,7 +137,7 @@ def test_executors_that_are_killed_when_all_was_sent_get_all_rows_again(rows, mo
     with podere.Session(executors=2, cores=1, progress=False, page=False) as session:
         session.put([[1.0], [2.0]])  # its executors have begun
         victims.append(session.status["each"][1]["process"])
-        with pytest.warns(UserWarning, match="executors of the session were lost while Spark sent"):
+        with pytest.warns(UserWarning, match="executors of the session were lost while .* was sent"):
             assert_whole(podere.spark.send(rows, session, label="y"))
 
 
@@ -156,13 +156,13 @@ def test_a_session_that_ends_while_spark_sends_is_named(rows, monkeypatch):
 
 def test_a_partition_that_never_comes_is_named(rows, session, monkeypatch):
     """As if Spark had counted rows that it did not send."""
-    original = podere.spark._Sending._send_to
+    original = podere.spark._deliver
 
-    def count_one_more(sending, group):
-        counts = original(sending, group)
+    def count_one_more(*arguments):
+        counts = original(*arguments)
         return [*counts[:-1], counts[-1] + 1]
 
-    monkeypatch.setattr(podere.spark._Sending, "_send_to", count_one_more)
+    monkeypatch.setattr(podere.spark, "_deliver", count_one_more)
     with pytest.raises(ValueError, match="1 partition has not arrived whole: 7; send the table again"):
         podere.spark.send(rows, session, label="y")
 

@@ -224,19 +224,19 @@ def test_a_model_says_that_it_needs_the_package_there(rows, session):
 def test_a_stranger_who_lacks_the_token_is_refused(rows, spark, session, monkeypatch):
     """As one that finds the port of an executor while a table is sent."""
     answers = []
-    original = podere.spark._Sending._send_to
+    original = podere.spark._deliver
 
-    def with_stranger(self, group):
-        for address in group.addresses:
+    def with_stranger(rows, batch_rows, name, plan, gathering):
+        for address in plan["executors"]:
             with socket.create_connection(address) as stranger:
                 stranger.sendall(b"PODEROW1" + struct.pack("<I", 5) + b"wrong" + struct.pack("<I", 0))
                 answers.append(stranger.recv(100))
             with socket.create_connection(address) as stranger:
                 stranger.sendall(b"GET / HTTP/1.1\r\n\r\n")
                 answers.append(stranger.recv(100))
-        return original(self, group)
+        return original(rows, batch_rows, name, plan, gathering)
 
-    monkeypatch.setattr(podere.spark._Sending, "_send_to", with_stranger)
+    monkeypatch.setattr(podere.spark, "_deliver", with_stranger)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert podere.spark.send(rows, session).n_rows == 5000

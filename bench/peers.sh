@@ -9,8 +9,8 @@ cd "$(dirname "$0")/.."
 # xgboost-cpu is xgboost without 300 MB for graphics cards.
 declare -A package=(
   [numpy]=numpy [pyarrow]=pyarrow [xgboost]=xgboost-cpu [lightgbm]=lightgbm [sklearn]=scikit-learn [pyspark]=pyspark
-  [pandas]=pandas [optuna]=optuna [flaml]=flaml [ray]='ray[tune]')
-for module in numpy pyarrow xgboost lightgbm sklearn pyspark pandas optuna flaml ray; do
+  [pandas]=pandas [optuna]=optuna [flaml]=flaml [ray]='ray[tune]' [faiss]=faiss-cpu)
+for module in numpy pyarrow xgboost lightgbm sklearn pyspark pandas optuna flaml ray faiss; do
   build/peers/bin/python -c "import $module" 2>/dev/null && continue
   echo "peers: installing ${package[$module]}" >&2
   build/peers/bin/pip -q install --disable-pip-version-check --use-pep517 "${package[$module]}" >&2 ||

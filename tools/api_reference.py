@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import podere
-import podere.spark
+from podere import spark
 
 PAGE = pathlib.Path(__file__).resolve().parents[1] / "docs/api.md"
 HEAD = """# Python API
 
-All that `import podere` and `import podere.spark` offer, from the docstrings. `help(podere.GBTClassifier)` shows the same in Python. To learn how
-the parts work together, read [python.md](python.md) first. `tools/api_reference.py` writes this page.
+All that `import podere` and `import podere.spark` offer, from the docstrings. `help(podere.GBTClassifier)` shows the same
+in Python. To learn how the parts work together, read [python.md](python.md) first. `tools/api_reference.py` writes this
+page.
 """
 
 
@@ -46,8 +47,8 @@ def public() -> Iterator[tuple[str, Any]]:
     for name in sorted(podere.__all__):
         if callable(getattr(podere, name)):
             yield name, getattr(podere, name)
-    for name in sorted(podere.spark.__all__):
-        yield f"spark.{name}", getattr(podere.spark, name)
+    for name in sorted(spark.__all__):
+        yield f"spark.{name}", getattr(spark, name)
 
 
 def reference() -> str:

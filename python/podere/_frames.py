@@ -17,6 +17,9 @@ def as_rows(X: Any) -> Any:
     is."""
     if hasattr(X, "collect"):
         raise TypeError(f"X is a {type(X).__name__}, which has no rows yet, allowed is a DataFrame: X.collect() makes one")
+    if hasattr(X, "compute") and hasattr(X, "dask"):
+        raise TypeError(f"X is a {type(X).__name__} of Dask, which has no rows yet, allowed is a DataFrame: X.compute() makes "
+                        "one, and a session's put_batches(X.to_delayed()) takes its parts one by one")
     if is_frame(X):
         return X
     if isinstance(X, np.ndarray) and X.dtype.names:

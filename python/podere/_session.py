@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._batches import put_batches
 from ._connection import Connection
 from ._estimator import Estimator, evaluate_on_table, fit_on_table
 from ._jobs import JobRunner
@@ -415,6 +416,36 @@ class Session:
         if name is not None:
             self._jobs.keep_arrays(table_name, arrays.origin.arrays)
         return self._table(facts, arrays.origin, is_temporary=name is None)
+
+    def put_batches(self, batches: Iterable[Any], label: str | None = None, weight: str | None = None,
+                    features: Sequence[str] | None = None, name: str | None = None, *, address: str = "127.0.0.1") -> Table:
+        """Bring batches of rows into the executors' memory, one after another, so that few are here at a time.
+
+        Parameters
+        ----------
+        batches : iterable
+            Tables and batches of Arrow, frames of pandas and Polars, and what Dask computes to one, of the same columns:
+            numbers, booleans, decimals, dates, lists of numbers of one length. Texts must be categories (dictionaries of
+            Arrow), all of which the first batch names. Nulls are missing values.
+        label, weight : str or None
+            Columns.
+        features : list of str or None
+            Columns, in this order; None: all others.
+        name : str or None
+            Of the table; one without a name is dropped when the last reference to it goes.
+        address : str
+            Of this machine, at which executors of the session reach it. They listen where it reaches them.
+
+        Raises
+        ------
+        ValueError, TypeError
+            For what has no meaning in a table, with the column.
+        SessionError
+            If executors are lost meanwhile, and batches can be gone through only once.
+        """
+        table_name = self._jobs.table_name(name if name is None else self._free_name(name))
+        facts, origin = put_batches(self._jobs, batches, table_name, label, weight, features, address)
+        return self._table(facts, origin, is_temporary=name is None)
 
     def _load(self, source: dict[str, Any], name: str | None) -> Table:
         result = self._jobs.run({"kind": "load", "table": source, "name": self._jobs.table_name(name)})

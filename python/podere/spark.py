@@ -149,15 +149,19 @@ def _deliver(rows: Any, batch_rows: int, name: str, plan: dict[str, Any], gather
 @contextlib.contextmanager
 def _tagged(spark: Any, tag: str, gathering: Gathering) -> Iterator[None]:
     """What Spark does meanwhile is cancelled when executors are lost."""
-    spark.addTag(tag) if hasattr(spark, "addTag") else spark.sparkContext.addJobTag(tag)
-    gathering.call_on_loss(lambda: spark.interruptTag(tag) if hasattr(spark, "interruptTag")
-                           else spark.sparkContext.cancelJobsWithTag(tag))
+    if ".connect." in type(spark).__module__:
+        add, cancel, remove = spark.addTag, spark.interruptTag, spark.removeTag
+    else:  # there these are of PySpark 4.0 and newer
+        context = spark.sparkContext
+        add, cancel, remove = context.addJobTag, context.cancelJobsWithTag, context.removeJobTag
+    add(tag)
+    gathering.call_on_loss(lambda: cancel(tag))
     try:
         yield
     finally:
         gathering.call_on_loss(lambda: None)
         with contextlib.suppress(Exception):  # Spark may have gone
-            spark.removeTag(tag) if hasattr(spark, "removeTag") else spark.sparkContext.removeJobTag(tag)
+            remove(tag)
 
 
 @contextlib.contextmanager
@@ -176,7 +180,7 @@ def _in_one_line(table: str, error: Exception) -> Exception:
     text = str(error)
     if refused := re.search(re.escape(_spark_worker.REFUSED) + "(.*)", text):
         return ValueError(refused[1].strip())
-    causes = re.findall(r"^(?:\w+\.)*\w*(?:Error|Exception): (.+)$", text, re.MULTILINE)
+    causes = re.findall(r"^(?:Caused by: )?(?:\w+\.)*\w*(?:Error|Exception): (.+)$", text, re.MULTILINE)
     line = causes[-1] if causes else text.strip().splitlines()[0] if text.strip() else type(error).__name__
     return SessionError(f"Spark has not sent the table {table}: {line.strip()}")
 

@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +21,7 @@
 #include "podere/base/atomic_file.h"
 #include "podere/base/error.h"
 #include "podere/base/machine.h"
+#include "podere/base/parallel.h"
 #include "podere/catalog/catalog.h"
 #include "podere/classify/preprocessing.h"
 #include "podere/comm/communicator.h"
@@ -224,6 +226,27 @@ py::array_t<float> predict_any(const AnyModel& model, const Rows& rows, bool mar
   return array_of(std::move(values), {model.n_outputs(), rows.table().n_rows()});
 }
 
+/// The output with the largest margin of each row, the first of several.
+py::array_t<std::int32_t> likeliest(const AnyModel& model, const Rows& rows, int n_threads) {
+  const std::size_t n = rows.table().n_rows();
+  std::vector<std::int32_t> found(n, 0);
+  {
+    const py::gil_scoped_release unlocked;
+    const std::vector<float> margins = model.margins(rows.table(), n_threads);
+    parallel_for_slices(n_threads, n, table::kBlockRows, [&](std::size_t begin, std::size_t end, int) {
+      std::vector<float> largest(margins.begin() + static_cast<long>(begin), margins.begin() + static_cast<long>(end));
+      for (std::size_t k = 1; k < model.n_outputs(); ++k) {
+        for (std::size_t i = begin; i < end; ++i) {
+          const bool is_larger = margins[k * n + i] > largest[i - begin];
+          largest[i - begin] = is_larger ? margins[k * n + i] : largest[i - begin];
+          found[i] = is_larger ? static_cast<std::int32_t>(k) : found[i];
+        }
+      }
+    });
+  }
+  return array_of(std::move(found), {n});
+}
+
 using Numbers = std::map<std::string, py::array_t<double>>;
 
 /// An epoch from the weights of `base`, or from the start, and from what the optimizer had after the one before.
@@ -409,6 +432,7 @@ void define_models(py::module_& module) {
           py::arg("text"), py::arg("name"))
       .def("to_text", &AnyModel::to_text, py::call_guard<py::gil_scoped_release>())
       .def("predict", &predict_any, py::arg("rows"), py::arg("margins"), py::arg("n_threads"))
+      .def("likeliest", &likeliest, py::arg("rows"), py::arg("n_threads"))
       .def(
           "measures_of_rows",
           [](const AnyModel& model, const Rows& rows, int n_threads) {

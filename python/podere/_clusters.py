@@ -96,8 +96,12 @@ class Unsupervised(Estimator):
         return measures
 
     def _nearest(self, X: Any) -> NDArray[Any]:
-        nearest: NDArray[Any] = self._predict(X, margins=True).argmax(axis=0).astype(np.int32)
-        return nearest
+        check_is_fitted(self)
+        if isinstance(X, Table):
+            of_table: NDArray[Any] = self._predict(X, margins=True).argmax(axis=0).astype(np.int32)
+            return of_table
+        threads = _parameters.n_threads(self.n_jobs)
+        return self._model.likeliest(self._rows_of(X, threads), threads)
 
     def _more_tags(self) -> dict[str, Any]:
         return {"allow_nan": False}

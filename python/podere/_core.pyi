@@ -55,6 +55,8 @@ class AnyModel(_Predicting):
 
     @staticmethod
     def from_text(text: str, name: str) -> AnyModel: ...
+    def likeliest(self, rows: Rows, n_threads: int) -> numpy.typing.NDArray[numpy.int32]:
+        """The output with the largest margin [n_rows], the first of several."""
     def measures_of_rows(self, rows: Rows, n_threads: int) -> str:
         """Of a model that looks at no labels, as JSON."""
     def describe(self) -> str:

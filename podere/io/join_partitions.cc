@@ -161,8 +161,10 @@ table::Table join_partitions(const table::Schema& schema, Partitions partitions,
     result.emplace(schema, journey.n_all, journey.to[journey.rank]);
   });
   Mover mover(journey, partitions, *result, n_threads);
+  const int least_threads = comm.all_reduce(n_threads, comm::Reduction::kMin);  // executors may have other numbers
   const std::uint64_t most_rows = std::max<std::uint64_t>(1, table::rows_of(journey.n_all, 0, comm.size()).size());
-  const std::size_t n_at_once = std::max<std::size_t>(static_cast<std::size_t>(n_threads), kMovedValues / most_rows);
+  const std::size_t n_at_once =
+      std::max<std::size_t>(static_cast<std::size_t>(least_threads), kMovedValues / most_rows);
   for (std::size_t first = 0; first < result->n_columns(); first += n_at_once) {
     const std::size_t last = std::min(result->n_columns(), first + n_at_once);
     mover.move(first, last, comm);

@@ -44,7 +44,7 @@ Partitions partitions_here(const std::vector<std::uint64_t>& n_rows) {
 }
 
 void expect_in_order(const std::vector<std::uint64_t>& n_rows) {
-  for (const int n_threads : {1, 3}) {
+  for (const int n_threads : {1, 3, 1 + world().rank()}) {
     const table::Table table = join_partitions(joined_schema(), partitions_here(n_rows), n_rows, world(), n_threads);
     EXPECT_EQ(table.rows(), table::rows_of(table.n_global_rows(), world().rank(), world().size()));
     std::uint64_t row = 0;
@@ -67,6 +67,7 @@ TEST(JoinPartitionsDistributed, RowsStandByPartitionAndPlace) {
   expect_in_order({0, 0, 0, 0, 0, 4000});  // of one rank alone
   expect_in_order({1});
   expect_in_order(std::vector<std::uint64_t>(300, 17));
+  expect_in_order({1'500'000, 1'500'000});  // more than goes at once
 }
 
 TEST(JoinPartitionsDistributed, PartitionsThatLackAreNamedOnEveryRank) {

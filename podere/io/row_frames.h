@@ -1,8 +1,12 @@
 // Rows that come over a connection as frames: some rows at a time, column by column.
 //
-//   hello    8 bytes "PODEROW1", u32 length and bytes of the token, then what the caller asks
-//   frame    u32 n_rows > 0, then block by block, label, weight: u8 element (as table::Element), the values without
-//   gaps end      u32 0, u64 rows of all frames answer   u8 code, u32 length and bytes of a text
+//     hello   8 bytes "PODEROW1", u32 length and bytes of the token, then what the caller asks
+//
+//     frame   u32 n_rows > 0; of each block, the label, the weight: u8 element (table::Element), values without gaps
+//
+//     end     u32 0, u64 rows of all frames
+//
+//     answer  u8 code, u32 length and bytes of a text
 //
 // All numbers are little-endian. A block is some features that lie side by side, row by row: a column, or the elements
 // of an array.

@@ -18,9 +18,11 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+constexpr double kLargestPenalty = 0x1p900;  // its square root, and products with it, are finite
+
 /// What stands for features and label: (value - shift) * factor is at most 1 in magnitude.
 struct Scales {
-  VectorXd shift;   // [n_features + 1], the label last: their means
+  VectorXd shift;   // [n_features + 1], the label last: their weighted means
   VectorXd factor;  // the same: powers of two
   double largest_weight = 1;
 };
@@ -30,31 +32,37 @@ std::span<const float> column(const Rows& rows, std::size_t j) {
   return j < rows.n_features() ? rows.columns[j] : rows.label;
 }
 
-/// Means without weights, which are near enough to those with them. Collective.
+/// Of the rows that count: those of weight 0 may hold anything. Collective.
 Scales measure_scales(const Rows& rows, const comm::Communicator& comm, int n_threads) {
   const std::size_t n = rows.n_features() + 1;
-  std::vector<ExactSum> sums(n);
+  std::vector<ExactSum> sums(n + 1);                                        // the sum of the weights last
   std::vector<float> least(2 * n, std::numeric_limits<float>::infinity());  // of values, and of negated ones
   parallel_for(n_threads, n, [&](std::size_t j, int) {
-    for (const float x : column(rows, j)) {
-      sums[j].add(double{x});
-      least[2 * j] = std::min(least[2 * j], x);
-      least[2 * j + 1] = std::min(least[2 * j + 1], -x);
+    const std::span<const float> values = column(rows, j);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (rows.weight_of(i) == 0) continue;
+      sums[j].add(double{rows.weight_of(i)} * double{values[i]});
+      least[2 * j] = std::min(least[2 * j], values[i]);
+      least[2 * j + 1] = std::min(least[2 * j + 1], -values[i]);
     }
   });
+  float largest_weight = 0;
+  for (std::size_t i = 0; i < rows.n_rows(); ++i) {
+    sums[n].add(double{rows.weight_of(i)});
+    largest_weight = std::max(largest_weight, rows.weight_of(i));
+  }
   comm::all_reduce(comm, std::span(sums));
   comm.all_reduce(std::span(least), comm::Reduction::kMin);
-  Scales scales{VectorXd(n), VectorXd(n)};
+  Scales scales{VectorXd(n), VectorXd(n), double{comm.all_reduce(largest_weight, comm::Reduction::kMax)}};
   for (std::size_t j = 0; j < n; ++j) {
     const auto place = static_cast<Index>(j);
-    const double mean = sums[j].value() / static_cast<double>(rows.n_global_rows);
-    const double reach = std::max(-double{least[2 * j + 1]} - mean, mean - double{least[2 * j]});
+    const double smallest = double{least[2 * j]};
+    const double largest = -double{least[2 * j + 1]};
+    const double mean = smallest == largest ? smallest : sums[j].value() / sums[n].value();  // exactly, of a constant
+    const double reach = std::max(largest - mean, mean - smallest);
     scales.shift[place] = mean;
     scales.factor[place] = reach > 0 ? std::ldexp(1.0, -std::ilogb(reach) - 1) : 1;
   }
-  const float one = rows.n_rows() == 0 ? 0 : 1;
-  const float largest = rows.weight.empty() ? one : *std::ranges::max_element(rows.weight);
-  scales.largest_weight = double{comm.all_reduce(largest, comm::Reduction::kMax)};
   return scales;
 }
 
@@ -74,29 +82,30 @@ linalg::RowBlocks blocks_of(const Rows& rows, const Scales& scales) {
     if (rows.weight.empty()) return;
     for (std::size_t i = begin; i < end; ++i) {
       const double root = std::sqrt(double{rows.weight[i]} / scales.largest_weight);
-      for (double& value : values.subspan((i - begin) * (n + 2), n + 2)) value *= root;
+      for (double& value : values.subspan((i - begin) * (n + 2), n + 2)) value = root == 0 ? 0 : value * root;
     }
   };
   return {.n_global_rows = rows.n_global_rows, .n_rows = rows.n_rows(), .n_columns = n + 2, .fill = fill};
 }
 
-/// The normal equations of scaled features, without the intercept, each divided by the norm of its centered feature.
+/// The normal equations of scaled features, without the intercept, each divided by the norm of its centered feature,
+/// the penalty included: as if rows with its roots were added.
 class NormalEquations {
  public:
   NormalEquations(const MatrixXd& gram, const Scales& scales, const Penalty& penalty)
       : n_(gram.rows() - 2), weight_(gram(n_, n_)), sums_(gram.col(n_).head(n_)) {
-    const MatrixXd centered = gram.topLeftCorner(n_, n_) - sums_ * sums_.transpose() / weight_;
-    const double rounding = std::numeric_limits<double>::epsilon() * std::max(weight_, 1.0);
+    MatrixXd centered = gram.topLeftCorner(n_, n_) - sums_ * sums_.transpose() / weight_;
+    const double rounding = std::numeric_limits<double>::epsilon() * weight_;
     inverse_norm_ = VectorXd::Zero(n_);
     penalty_ = VectorXd::Zero(n_);
     for (Index j = 0; j < n_; ++j) {
       if (centered(j, j) <= rounding) continue;  // a constant
-      inverse_norm_[j] = 1 / std::sqrt(centered(j, j));
       const double unit = penalty.standardizes ? std::sqrt(centered(j, j) / weight_) : scales.factor[j];
-      penalty_[j] = penalty.l2 / scales.largest_weight * unit * unit;
+      penalty_[j] = std::min(penalty.l2 / scales.largest_weight * unit * unit, kLargestPenalty);
+      inverse_norm_[j] = 1 / std::sqrt(centered(j, j) + penalty_[j]);
     }
-    MatrixXd cosines = inverse_norm_.asDiagonal() * centered * inverse_norm_.asDiagonal();
-    cosines.diagonal() += penalty_.cwiseProduct(inverse_norm_.cwiseAbs2());
+    centered.diagonal() += penalty_;
+    const MatrixXd cosines = inverse_norm_.asDiagonal() * centered * inverse_norm_.asDiagonal();
     const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(cosines);
     vectors_ = solver.eigenvectors();
     inverse_values_ = VectorXd::Zero(n_);

@@ -121,6 +121,33 @@ TEST(LeastSquaresTest, StandardizedPenaltiesDoNotDependOnUnits) {
             1024 * std::abs(solve_least_squares(data.rows(), {}, alone(), 1).coefficients[2]));
 }
 
+TEST(LeastSquaresTest, RowsOfWeight0MayHoldAnything) {
+  Data data = made_up(900, 4, false);
+  for (std::size_t i = 0; i < data.label.size(); ++i) data.weight.push_back(i % 10 < 3 ? 0 : 1);
+  const LeastSquares clean = solve_least_squares(data.rows(), {}, alone(), 1);
+  data.columns.emplace_back();
+  for (std::size_t i = 0; i < data.label.size(); ++i) {
+    const bool counts = data.weight[i] > 0;
+    data.columns[4].push_back(counts ? 0 : 1);  // a constant of the rows that count
+    if (!counts) data.columns[1][i] = data.label[i] = 1e30F;
+  }
+  const LeastSquares found = solve_least_squares(data.rows(), {}, alone(), 1);
+  EXPECT_EQ(found.rank, 4);
+  EXPECT_EQ(found.coefficients[4], 0);
+  for (std::size_t j = 0; j < 4; ++j) EXPECT_NEAR(found.coefficients[j], clean.coefficients[j], 1e-6);
+}
+
+TEST(LeastSquaresTest, AFeatureInSmallUnitsLeavesTheOthersAlone) {
+  Data data = made_up(1000, 2, false);
+  for (float& x : data.columns[0]) x *= 1e-10F;
+  const LeastSquares found = solve_least_squares(data.rows(), {1, false}, alone(), 1);
+  const Eigen::VectorXd right = by_qr(data, 1);
+  EXPECT_EQ(found.rank, 2);
+  EXPECT_NEAR(found.coefficients[1], right[1], 1e-8 * std::abs(right[1]) + 1e-8);
+  const LeastSquares flat = solve_least_squares(data.rows(), {1e308, false}, alone(), 1);
+  for (const double coefficient : flat.coefficients) EXPECT_NEAR(coefficient, 0, 1e-200);
+}
+
 TEST(LinearModelTest, FilesThatAreNotWholeAreRefused) {
   const LinearModel model({.features = {"a", "b"}}, {1.5, -2}, 0.25);
   EXPECT_EQ(LinearModel::from_text(model.to_text(), "m")->to_text(), model.to_text());

@@ -11,8 +11,11 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <system_error>
+#include <thread>
 #include <utility>
 
 #include "podere/base/error.h"
@@ -162,19 +165,26 @@ void TcpServer::accept_all(const std::stop_token& stop) {
     pollfd waiting = {.fd = descriptor_, .events = POLLIN, .revents = 0};
     if (poll(&waiting, 1, 1000) <= 0) continue;
     const int descriptor = accept4(descriptor_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (descriptor < 0) continue;
+    if (descriptor < 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));  // there may be no descriptors left
+      continue;
+    }
     TcpSocket socket(descriptor);
     connections_.remove_if([](const Connection& connection) { return connection.is_done.load(); });
     if (connections_.size() >= most_connections_) continue;
     Connection& connection = connections_.emplace_back(std::move(socket));
-    connection.thread = std::jthread([this, &connection] {
-      try {
-        serve_(connection.socket);
-      } catch (const std::exception&) {  // of this connection alone
-      }
-      connection.socket.shut_down();
-      connection.is_done = true;
-    });
+    try {
+      connection.thread = std::jthread([this, &connection] {
+        try {
+          serve_(connection.socket);
+        } catch (const std::exception&) {  // of this connection alone
+        }
+        connection.socket.shut_down();
+        connection.is_done = true;
+      });
+    } catch (const std::system_error&) {  // there are no threads left
+      connections_.pop_back();
+    }
   }
 }
 

@@ -14,7 +14,8 @@
 namespace podere {
 
 /// One end of a connection. Moved, not copied; closes when it goes. A peer whose machine is gone is noticed within a
-/// minute, also where nothing is sent.
+/// minute where nothing is sent, and as late as the system gives up (Linux: about 15 minutes) where bytes are on their
+/// way.
 class TcpSocket {
  public:
   explicit TcpSocket(int descriptor);

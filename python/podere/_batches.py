@@ -106,6 +106,8 @@ def _part(table: Any, name: str) -> Part:
             raise ValueError(f"column {name!r} is of {kind}, {_ALLOWED}")
         part.texts = sorted(texts, key=str.encode)
     elif pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
+        if not _is_number(kind.value_type):
+            raise ValueError(f"column {name!r} is of {kind}, {_ALLOWED}")
         part.width = len(column[0]) if column[0].is_valid else 0
         if part.width == 0:
             raise ValueError(f"column {name!r} has no list, or an empty one, in the first row, allowed is one length")
@@ -114,10 +116,16 @@ def _part(table: Any, name: str) -> Part:
         part.is_date = True
     elif pa.types.is_duration(kind):
         part.is_period = True
-    elif not (pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64()) or pa.types.is_boolean(kind)
-              or pa.types.is_decimal(kind)):
+    elif not _is_number(kind):
         raise ValueError(f"column {name!r} is of {kind}, {_ALLOWED}")
     return part
+
+
+def _is_number(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(kind) or kind in (pa.float32(), pa.float64()) or pa.types.is_boolean(kind)
+                or pa.types.is_decimal(kind))
 
 
 def _plain(column: Any) -> Any:

@@ -7,8 +7,11 @@ import json
 import secrets
 import socket
 import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
+
+from ._spark_worker import stay_alive
 
 _MOST_HELLO_BYTES = 1 << 16
 _HELLO_SECONDS = 10
@@ -40,6 +43,7 @@ class Gathering:
             raise ValueError(f"address is {address!r}, which cannot be listened on: {error}; allowed is an address of "
                              "this machine that executors reach") from None
         self.host, self.port = address, self._listener.getsockname()[1]
+        self._is_closed = False
         self._changed = threading.Condition()
         self._groups: dict[str, Group] = {}  # guarded by _changed
         self._latest: Group | None = None  # the same
@@ -67,6 +71,7 @@ class Gathering:
 
     def close(self) -> None:
         self.abandon("abandoned by its sender")
+        self._is_closed = True
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
@@ -84,20 +89,22 @@ class Gathering:
                 connection.sendall(json.dumps(line).encode() + b"\n")
 
     def _accept(self) -> None:
-        with contextlib.suppress(OSError):
-            while True:
+        while not self._is_closed:
+            try:
                 connection, _ = self._listener.accept()
                 threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+            except (OSError, RuntimeError):  # closed; or there are no descriptors or threads left for now
+                time.sleep(0.05)
 
     def _serve(self, connection: socket.socket) -> None:
-        with connection, contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+        with connection, contextlib.suppress(OSError, ValueError, LookupError, TypeError, AttributeError):
             connection.settimeout(_HELLO_SECONDS)
             with connection.makefile("rb") as lines:
                 hello = json.loads(lines.readline(_MOST_HELLO_BYTES))
                 if not hmac.compare_digest(str(hello["token"]).encode(), self.token.encode()):
                     return
                 connection.settimeout(None)
-                connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+                stay_alive(connection)
                 group = self._join(hello, connection)
                 lines.readline(1)  # until it ends
                 self._lose(group)

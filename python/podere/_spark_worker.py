@@ -115,7 +115,9 @@ class Sender:
             raise RuntimeError(f"the executor of Podere at {address}:{port} does not answer: {error}") from None
         self._socket.settimeout(None)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        stay_alive(self._socket)
+        self._answers = select.poll()
+        self._answers.register(self._socket, select.POLLIN)
         token = plan["token"].encode()
         self.n_rows = 0
         self._send([_MAGIC, struct.pack("<I", len(token)), token, struct.pack("<I", partition)])
@@ -123,14 +125,15 @@ class Sender:
 
     def send(self, batch: Any) -> None:
         """A frame, or several of a batch with many bytes. Each column of the batch is that of a part, in order."""
-        most_rows = max(1, _MOST_FRAME_BYTES * max(batch.num_rows, 1) // max(batch.nbytes, 1))
+        row_bytes = sum(8 * (part["width"] or 1) for part in self._parts)  # as the executor counts them
+        most_rows = max(1, _MOST_FRAME_BYTES // row_bytes)
         for begin in range(0, batch.num_rows, most_rows):
             rows = batch.slice(begin, most_rows)
             pieces: list[Any] = [struct.pack("<I", rows.num_rows)]
             for column, part in zip(rows.columns, self._parts, strict=True):
                 element, values = block_of(column, part)
                 pieces += [bytes([element]), values]
-            if select.select([self._socket], [], [], 0)[0]:
+            if self._answers.poll(0):
                 self._answer()  # before the end it is never good
             self._send(pieces)
             self.n_rows += rows.num_rows
@@ -164,6 +167,14 @@ class Sender:
             raise HaveIt(int(text))
         if code != _OK:
             raise Refused(text)
+
+
+def stay_alive(connection: socket.socket) -> None:
+    """A machine at the other end that has gone is noticed within about a minute, where nothing is sent."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for option, value in (("TCP_KEEPIDLE", 20), ("TCP_KEEPINTVL", 10), ("TCP_KEEPCNT", 4)):
+        if hasattr(socket, option):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, option), value)
 
 
 def receive(connection: socket.socket, n_bytes: int) -> bytearray:

@@ -59,6 +59,13 @@ def test_batches_are_the_table_of_all_rows(session, frame, make):
     assert models[0] == models[1]
 
 
+def test_batches_of_small_types_go_in_parts(session):
+    """An executor has more bytes for each value than Arrow for a bit."""
+    many = pyarrow.array(numpy.arange(1_700_000) % 2 == 0)
+    table = session.put_batches([of(**{f"x{j}": many for j in range(20)})])
+    assert (table.n_rows, len(table.features)) == (1_700_000, 20)
+
+
 def test_one_batch_at_a_time_is_here(session):
     alive = []
 
@@ -114,6 +121,7 @@ def of(**columns):
     (lambda: [], ValueError, "batches has no rows"),
     (lambda: ["x"], TypeError, "batches has a str, allowed are tables and batches of Arrow"),
     (lambda: [of(x=["a"])], ValueError, "column 'x' is of string, allowed are numbers, .* dictionaries of texts"),
+    (lambda: [of(x=[["1.5"]])], ValueError, "column 'x' is of list<item: string>, allowed are numbers"),
     (lambda: [of(x=numpy.ones(1, "float16"))], ValueError, "column 'x' is of halffloat, allowed are numbers"),
     (lambda: [of(x=[1], z=[2]), of(x=[1])], ValueError, "batch 1 has no column 'z', which the first has"),
     (lambda: [of(x=[[1]]), of(x=[[1, 2]])], ValueError, "column 'x' has arrays of 1 and of 2 elements"),

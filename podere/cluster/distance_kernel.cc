@@ -19,6 +19,7 @@ using Vector = hn::Vec<Floats>;
 constexpr std::size_t kLanes = hn::MaxLanes(Floats());
 constexpr std::size_t kVectors = kTileRows / kLanes >= 2 ? 2 : 1;  // of rows; with kCentroids of them in registers
 constexpr std::size_t kCentroids = 4;
+constexpr float kLeastGap = 1e-30F;  // of squares: far above what float32 loses of the smallest
 
 /// x - c, squared, is added for each feature.
 struct Differences {
@@ -111,8 +112,8 @@ void FindNearest(const float* tile, std::size_t n_features, const float* centroi
 bool FindNearestByProducts(const float* tile, std::size_t n_features, const float* centroids, const float* half_squares,
                            std::size_t n_centroids, NearestOfTile& result) {
   const Floats d;
-  const float of_differences = static_cast<float>(n_features + 4) * 0x1p-24F;  // relative to the distance
-  const float of_products = 2 * of_differences;                                // relative to |x|^2 + |c|^2
+  const float of_differences = static_cast<float>(n_features + 4) * 0x1.1p-24F;  // relative to the distance
+  const float of_products = 2 * of_differences;                                  // relative to |x|^2 + |c|^2
   FindLeast(Products{half_squares, 1 - of_products}, tile, n_features, centroids, n_centroids, result);
   bool is_sure = true;
   for (std::size_t row = 0; row < kTileRows; row += kLanes) {
@@ -132,7 +133,7 @@ bool FindNearestByProducts(const float* tile, std::size_t n_features, const floa
     const Vector second = hn::Mul(least(result.second), hn::Set(d, 1 - of_differences));
     hn::Store(most, d, result.distance + row);
     hn::Store(second, d, result.second + row);
-    is_sure = is_sure && hn::AllTrue(d, hn::Lt(most, second));
+    is_sure = is_sure && hn::AllTrue(d, hn::Lt(hn::Add(most, hn::Set(d, kLeastGap)), second));
   }
   return is_sure;
 }

@@ -52,7 +52,8 @@ void RowInlet::serve(TcpSocket& socket) {
     const std::uint64_t n_rows = count_rows(partition);
     {
       const std::scoped_lock lock(mutex_);
-      partitions_.try_emplace(number, std::move(partition));  // the first that is whole counts
+      const auto [kept, is_first] = partitions_.try_emplace(number, std::move(partition));
+      if (!is_first) throw HaveIt{count_rows(kept->second)};  // the first that is whole counts
     }
     write_answer(socket, Answer::kOk, std::to_string(n_rows));
   } catch (const HaveIt& known) {

@@ -23,15 +23,6 @@ void check_share(const std::string& name, double value) {
   if (!std::isfinite(value) || value < 0) throw_input_error("{} is {}, allowed are finite numbers from 0", name, value);
 }
 
-void check_features(const table::Schema& schema, const std::string& algorithm) {
-  if (schema.features.empty()) throw_input_error("the table has no features");
-  if (schema.categories.empty()) return;
-  std::vector<std::string> names;
-  for (const auto& [feature, texts] : schema.categories) names.push_back(schema.features[feature]);
-  throw_input_error("{} takes numbers, and these features have categories: {}; leave them out by --drop", algorithm,
-                    printable_list(names));
-}
-
 void check_row_count(const std::string& name, int n_clusters, std::uint64_t n_rows) {
   if (n_rows == 0) throw InputError("the table has no rows");
   if (static_cast<std::uint64_t>(n_clusters) <= n_rows) return;

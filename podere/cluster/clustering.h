@@ -18,8 +18,6 @@ void check_range(const std::string& name, int value, int least, int most);
 /// The same for a finite number from 0.
 void check_share(const std::string& name, double value);
 
-/// Throws InputError for features that are no numbers, and where there are none.
-void check_features(const table::Schema& schema, const std::string& algorithm);
 /// Throws InputError for more clusters than rows.
 void check_row_count(const std::string& name, int n_clusters, std::uint64_t n_rows);
 

@@ -12,6 +12,7 @@
 #include "podere/cluster/clustering.h"
 #include "podere/cluster/kmeans_model.h"
 #include "podere/cluster/seeding.h"
+#include "podere/table/check_numbers.h"
 
 namespace podere::cluster {
 namespace {
@@ -63,7 +64,7 @@ class KmeansTrainer final : public algorithm::Trainer {
   algorithm::Trained train(const table::RowSource& source, const table::Table* /*validation*/,
                            const algorithm::Run& run) const override {
     const table::Table& table = source.labels();
-    check_features(table.schema(), "k-means");
+    table::check_features_are_numbers(table.schema(), "k-means");
     check_row_count("clusters", options_.n_clusters, table.n_global_rows());
     const Spread spread = measure_spread(table, options_.standardize, run.comm, run.n_threads);
     if (!options_.standardize) warn_of_widths(table.schema(), spread, run);

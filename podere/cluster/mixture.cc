@@ -13,6 +13,7 @@
 #include "podere/cluster/expectation.h"
 #include "podere/cluster/mixture_model.h"
 #include "podere/cluster/seeding.h"
+#include "podere/table/check_numbers.h"
 
 namespace podere::cluster {
 namespace {
@@ -67,7 +68,7 @@ class MixtureTrainer final : public algorithm::Trainer {
   algorithm::Trained train(const table::RowSource& source, const table::Table* /*validation*/,
                            const algorithm::Run& run) const override {
     const table::Table& table = source.labels();
-    check_features(table.schema(), "a mixture");
+    table::check_features_are_numbers(table.schema(), "a mixture");
     check_row_count("clusters", options_.n_clusters, table.n_global_rows());
     const Spread spread = measure_spread(table, true, run.comm, run.n_threads);
     const ScaledRows rows(table, spread.units);

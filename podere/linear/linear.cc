@@ -9,7 +9,6 @@
 
 #include "podere/base/error.h"
 #include "podere/base/json_fields.h"
-#include "podere/base/printable.h"
 #include "podere/linear/least_squares.h"
 #include "podere/linear/linear_model.h"
 #include "podere/table/check_numbers.h"
@@ -31,15 +30,9 @@ struct Options {
 };
 
 void check_features(const table::Schema& schema) {
-  if (schema.features.empty()) throw InputError("the table has no features");
-  if (schema.features.size() > kMostFeatures) {
-    throw_input_error("the table has {} features, allowed are {}", schema.features.size(), kMostFeatures);
-  }
-  if (schema.categories.empty()) return;
-  std::vector<std::string> names;
-  for (const auto& [feature, texts] : schema.categories) names.push_back(schema.features[feature]);
-  throw_input_error("linear regression takes numbers, and these features have categories: {}; leave them out by --drop",
-                    printable_list(names));
+  table::check_features_are_numbers(schema, "linear regression");
+  if (schema.features.size() <= kMostFeatures) return;
+  throw_input_error("the table has {} features, allowed are {}", schema.features.size(), kMostFeatures);
 }
 
 class LinearTrainer final : public algorithm::Trainer {

@@ -30,6 +30,15 @@ std::uint64_t first_bad_row(std::size_t n_rows, GlobalRow first, const comm::Com
 
 }  // namespace
 
+void check_features_are_numbers(const Schema& schema, const std::string& what) {
+  if (schema.features.empty()) throw InputError("the table has no features");
+  if (schema.categories.empty()) return;
+  std::vector<std::string> names;
+  for (const auto& [feature, texts] : schema.categories) names.push_back(schema.features[feature]);
+  throw_input_error("{} takes numbers, and these features have categories: {}; leave them out by --drop", what,
+                    printable_list(names));
+}
+
 void check_complete(std::span<const std::span<const float>> columns, std::span<const std::string> names,
                     GlobalRow first, const std::string& need, const comm::Communicator& comm, int n_threads) {
   const std::size_t n_rows = columns.empty() ? 0 : columns.front().size();

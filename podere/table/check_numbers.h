@@ -9,6 +9,9 @@
 
 namespace podere::table {
 
+/// Throws InputError for features that are categories, and where there are no features: "{what} takes numbers, ...".
+void check_features_are_numbers(const Schema& schema, const std::string& what);
+
 /// Throws InputError, on all ranks, for the first row with a missing or an infinite value, by row and column: "... and
 /// {need} numbers", where `need` is such as "distances need". `columns` are of rows from `first` on. Collective.
 void check_complete(std::span<const std::span<const float>> columns, std::span<const std::string> names,

@@ -86,6 +86,10 @@ class Model {
   /// What margins mean: the probability of class 1, probabilities that sum to 1, numbers. Of clusters as of classes.
   virtual std::vector<float> predictions(std::vector<float> margins, int n_threads) const = 0;
 
+  /// What its outputs are called, where they are no classes, clusters or a single number [n_outputs]: of predictions,
+  /// or of margins.
+  virtual std::vector<std::string> output_names(bool /*of_margins*/) const { return {}; }
+
   /// How well it fits rows, of a model that looks at no labels: all rows of the table, whose part each rank has.
   /// Collective. Throws InputError, on all ranks, for rows that it cannot take.
   virtual Json measures_of_rows(const table::Table& /*table*/, const comm::Communicator& /*comm*/,

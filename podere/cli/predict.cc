@@ -1,7 +1,10 @@
 // podere predict: one line per row from a model and a table.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "podere/base/printable.h"
 #include "podere/cli/arguments.h"
@@ -50,8 +53,11 @@ void define_predict(CLI::App& app, PredictOptions& options) {
   app.footer("Example: podere predict model.json events.csv --label 0 -o probabilities.csv");
 }
 
-/// Which of the classes a number in the file is of; empty where there are none, or nothing to say.
+/// What the numbers of a line in the file are; empty where there is nothing to say.
 std::string what_is_written(const Json& facts, const PredictOptions& options) {
+  if (facts.contains("outputs")) {
+    return fmt::format(" ({})", fmt::join(facts.at("outputs").get<std::vector<std::string>>(), ", "));
+  }
   if (!facts.contains("classes") || facts.at("as") == to_string(jobs::Prediction::kClass)) return "";
   const auto classes = facts.at("classes").get<std::vector<std::string>>();
   const std::string of = options.margin ? "margin of " : "probability of ";

@@ -70,6 +70,11 @@ std::size_t ForestModel::n_parameters() const {
   return n;
 }
 
+std::vector<std::string> ForestModel::output_names(bool of_margins) const {
+  if (of_margins) return {"score minus threshold", "mean length of ways"};
+  return {"1 for an anomaly", "score"};
+}
+
 std::vector<float> ForestModel::mean_lengths(const table::Table& table, int n_threads) const {
   std::vector<float> lengths(table.n_rows());
   tree::add_trees(parts_.trees, 1, table::feature_columns(parts_.schema, table), n_threads, lengths);

@@ -38,6 +38,7 @@ class ForestModel final : public algorithm::Model {
   table::LabelRules label_rules() const override { return {table::LabelKind::kNone, 0, {}, ""}; }
   std::size_t n_outputs() const override { return 2; }
   std::size_t n_parameters() const override;
+  std::vector<std::string> output_names(bool of_margins) const override;
   std::vector<float> margins(const table::Table& table, int n_threads) const override;
   std::vector<float> predictions(std::vector<float> margins, int n_threads) const override;
   /// Of a table whose labels are 0 and 1 also how well scores separate them, as "auc".

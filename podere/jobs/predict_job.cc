@@ -94,6 +94,7 @@ Json run(const PredictJob& job, const JobContext& context) {
     result["is_of_each_class"] = model.n_outputs() > 1 || has_clusters;
     result["as"] = to_string(as);
   }
+  if (const auto names = model.output_names(job.margin); !names.empty()) result["outputs"] = names;
   result.update(resources(comm, n_threads));
   return result;
 }

@@ -51,10 +51,11 @@ def test_anomalies_are_found_measured_and_written(podere):
     result = podere.done(*TRAIN, "d.csv", *flags, "--share", "0.02", "-o", "m.json", "--json")
     facts = json.loads(result.stdout)
     assert facts["trees"] == 100 and facts["sample"] == 256 and facts["anomalies"] == 60 and facts["objective"] == "isolation"
-    podere.done("predict", "m.json", "d.csv", "-o", "p.csv")
+    assert "p.csv (1 for an anomaly, score)\n" in podere.done("predict", "m.json", "d.csv", "-o", "p.csv").stdout
     found, scores = outputs(podere, "p.csv")
     assert found.sum() == 60 and ((scores.astype(np.float32) > np.float32(facts["threshold"])) == found).all() and roc_auc_score(is_anomaly, scores) > 0.95
-    podere.done("predict", "m.json", "d.csv", "-o", "lengths.csv", "--margin")
+    done = podere.done("predict", "m.json", "d.csv", "-o", "lengths.csv", "--margin")
+    assert "lengths.csv (score minus threshold, mean length of ways)\n" in done.stdout
     beyond, lengths = outputs(podere, "lengths.csv")
     assert beyond == pytest.approx(scores - facts["threshold"], abs=1e-7)
     assert 2 ** (-lengths / 10.244770920119917) == pytest.approx(scores, rel=1e-6)  # of scikit-learn's formula for 256 rows

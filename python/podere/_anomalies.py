@@ -70,7 +70,7 @@ class IsolationForest(OutlierMixin, Unsupervised):  # type: ignore[misc]  # scik
         -------
         self
         """
-        if getattr(X, "shape", (0,))[0] == 1:
+        if tuple(getattr(X, "shape", ()))[:1] == (1,):
             raise ValueError("X has 1 sample: 2 at least are needed")  # in scikit-learn's words
         return super().fit(X)
 
@@ -111,10 +111,5 @@ class IsolationForest(OutlierMixin, Unsupervised):  # type: ignore[misc]  # scik
         """score_samples(X) - offset_, of shape (n_samples,): anomalies are below 0."""
         return self.score_samples(X) - self.offset_
 
-    def _more_tags(self) -> dict[str, Any]:
-        return {"allow_nan": True}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+    def _takes_nan(self) -> bool:
+        return True

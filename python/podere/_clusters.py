@@ -103,13 +103,8 @@ class Unsupervised(Estimator):
         threads = _parameters.n_threads(self.n_jobs)
         return self._model.likeliest(self._rows_of(X, threads), threads)
 
-    def _more_tags(self) -> dict[str, Any]:
-        return {"allow_nan": False}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
-        return tags
+    def _takes_nan(self) -> bool:
+        return False
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Unsupervised):  # type: ignore[misc]  # scikit-learn has no types

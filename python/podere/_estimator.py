@@ -254,12 +254,16 @@ class Estimator(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
                 state[new], state[old] = state[old], None
         super().__setstate__(state)
 
+    def _takes_nan(self) -> bool:
+        """Whether values may be missing."""
+        return True
+
     def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
-        return {"allow_nan": True}
+        return {"allow_nan": self._takes_nan()}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
+        tags.input_tags.allow_nan = self._takes_nan()
         tags.input_tags.sparse = True
         return tags
 

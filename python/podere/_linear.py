@@ -3,30 +3,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from . import _arrays, _core, _parameters
+from . import _core, _parameters
+from ._algorithm import OfAlgorithm
 from ._estimator import Regressor
-from ._stored_table import StoredTable
 
 
-class _Linear(Regressor):
-    _ALGORITHM = "linear"
+class _Linear(OfAlgorithm, Regressor):
+    algorithm = "linear"
     _OBJECTIVES = ("squared-error",)
-    _MODEL = _core.AnyModel
-    _model: _core.AnyModel
-    warm_start = False
-    verbose: bool | int
-    n_jobs: int | None
-
-    def _options(self) -> dict[str, Any]:
-        """Those of the algorithm."""
-        raise NotImplementedError
 
     @property
     def coef_(self) -> NDArray[Any]:
@@ -49,35 +39,11 @@ class _Linear(Regressor):
         described: dict[str, Any] = json.loads(self._model.describe())
         return described
 
-    def _make_options(self, names: Sequence[str], has_eval_set: bool) -> dict[str, Any]:
-        if has_eval_set:
-            raise ValueError(f"{type(self).__name__} does not validate while it trains: measure the fitted model by score() "
-                             "or evaluate()")
-        return self._options()
-
     def _choose_objective(self, options: dict[str, Any]) -> str:
         return self._OBJECTIVES[0]
 
-    def _find_categories(self, X: Any, names: Sequence[str]) -> _arrays.Categories:
-        return _arrays.find_categories(X, names, None)
-
-    def _check_categories(self, table: StoredTable, fold_group: str | None = None) -> None:
-        pass  # the algorithm refuses them
-
-    def _train(self, rows: _core.Rows, validation: _core.Rows | None, objective: str, options: dict[str, Any],
-               threads: int, show: Any) -> _core.AnyModel:
-        return _core.train_any(self._ALGORITHM, rows, validation, json.dumps(options, allow_nan=False), threads, show)[0]
-
-    def _job_of(self, objective: str, options: dict[str, Any]) -> dict[str, Any]:
-        return {"algorithm": self._ALGORITHM, "options": options}
-
-    def _more_tags(self) -> dict[str, Any]:
-        return {"allow_nan": False}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
-        return tags
+    def _takes_nan(self) -> bool:
+        return False
 
 
 class LinearRegression(_Linear):

@@ -190,13 +190,8 @@ class _Network(WithHistory):
         check_is_fitted(self)
         return self._model.n_epochs
 
-    def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
-        return {"allow_nan": bool(self.impute)}
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = bool(self.impute)
-        return tags
+    def _takes_nan(self) -> bool:
+        return bool(self.impute)
 
 
 class _NetworkClassifier(Classifier, _Network):

@@ -12,6 +12,7 @@ pca       20 components of 500,000 x 500 float64: scikit-learn
 kmeans    50 clusters of 1,000,000 x 28 simulated events, 50 iterations: scikit-learn, faiss
 mixture   10 Gaussians of 200,000 x 28, 10 iterations: scikit-learn
 linear    least squares of 1,000,000 x 28 simulated events: scikit-learn
+isolation an isolation forest of these, of which one in 100 is to be an anomaly: scikit-learn
 
 Needs the package in PYTHONPATH (build/release/python) and the program `podere` for the events (--podere).
 Example: PYTHONPATH=build/release/python bench/matrices.py --cases svd kmeans
@@ -29,10 +30,10 @@ PYTHON = pathlib.Path(__file__).resolve().parents[1] / "build/peers/bin/python"
 RANK, CLUSTERS, ITERATIONS = 20, 50, 50
 SHAPES = {"svd": (500_000, 500), "flat": (100_000, 200), "mllib": (100_000, 1_000), "pca": (500_000, 500),
           "kmeans": (1_000_000, 28), "mixture": (200_000, 28),
-          "linear": (1_000_000, 28)}
+          "linear": (1_000_000, 28), "isolation": (1_000_000, 28)}
 PEERS = {"svd": ["podere", "numpy", "sklearn", "arpack"], "flat": ["podere", "numpy"], "mllib": ["podere", "mllib"],
          "pca": ["podere", "sklearn"], "kmeans": ["podere", "sklearn", "faiss"], "mixture": ["podere", "sklearn"],
-         "linear": ["podere", "sklearn"]}
+         "linear": ["podere", "sklearn"], "isolation": ["podere", "sklearn"]}
 ONCE = {"arpack", "mllib"}  # which take minutes
 
 
@@ -69,7 +70,7 @@ def make(case, options, path):
     import numpy
     n_rows, n_columns = SHAPES[case]
     n_rows = int(n_rows * options.scale)
-    is_of_events = case in ("kmeans", "mixture", "linear")
+    is_of_events = case in ("kmeans", "mixture", "linear", "isolation")
     numpy.save(path, events(options.podere, n_rows) if is_of_events else matrix(case, n_rows, n_columns))
 
 
@@ -146,6 +147,18 @@ def sklearn_mixture(rows, cores):
     return sklearn.__version__, {"iterations": found.n_iter_, "log_likelihood": float(found.lower_bound_)}
 
 
+def podere_isolation(rows, cores):
+    import podere
+    found = podere.IsolationForest(contamination=0.01, n_jobs=cores).fit(rows)
+    return podere.__version__, {"threshold": -float(found.offset_)}
+
+
+def sklearn_isolation(rows, cores):
+    import sklearn.ensemble
+    found = sklearn.ensemble.IsolationForest(contamination=0.01, random_state=1, n_jobs=cores).fit(rows)
+    return sklearn.__version__, {"threshold": -float(found.offset_)}
+
+
 def label_of(rows):
     import numpy
     return rows @ (1 / (1 + numpy.arange(rows.shape[1], dtype=numpy.float32))) + rows[:, 0] ** 2
@@ -208,6 +221,8 @@ def check(case, figures, of_podere):
         assert max(abs(a - b) for a, b in zip(of_podere["coefficients"], figures["coefficients"], strict=True)) < 1e-3
     elif "inertia" in figures:
         assert abs(figures["inertia"] / of_podere["inertia"] - 1) < 0.02, (case, figures, of_podere)
+    elif "threshold" in figures:  # of other trees
+        assert abs(figures["threshold"] - of_podere["threshold"]) < 0.03, (case, figures, of_podere)
     elif "log_likelihood" in figures:  # of other starts
         assert abs(figures["log_likelihood"] - of_podere["log_likelihood"]) < 0.5, (case, figures, of_podere)
 

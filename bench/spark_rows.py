@@ -1,10 +1,11 @@
 """A Spark session in this process, and the rows of a CSV file in its memory, for what measures Spark MLlib."""
 import os
+import sys
 
 
 def start(cores, memory, folder):
     """A session of local[cores], whose Java heap takes at most `memory` ("8g") and whose files lie in `folder`."""
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    os.environ.update(SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
     import pyspark
 
     spark = (pyspark.sql.SparkSession.builder.master(f"local[{cores}]")

@@ -83,6 +83,10 @@ std::string no_label_text(const Json& label) {
   if (label.contains("compared_with")) {
     return fmt::format("{}, which scores are compared with", label.at("compared_with").get<std::string>());
   }
+  if (label.contains("not_compared_with")) {
+    return fmt::format("{} has other values than 0 and 1, so scores are compared with none",
+                       label.at("not_compared_with").get<std::string>());
+  }
   if (!label.contains("column")) return "none is looked at";
   if (!label.at("column").is_null()) return fmt::format("{}, which is left out", label.at("column").get<std::string>());
   const auto names = label.at("called_as_labels").get<std::vector<std::string>>();

@@ -106,6 +106,11 @@ std::vector<std::pair<std::string, Json>> lines_of_facts(const Json& facts) {
   std::vector<std::pair<std::string, Json>> lines;
   if (facts.contains("clusters")) lines = lines_of_clusters(facts);
   if (facts.contains("threshold")) lines = lines_of_anomalies(facts);
+  for (const auto& [name, value] : facts.items()) {
+    constexpr std::string_view kPrefix = "validation_";
+    if (!name.starts_with(kPrefix) || !value.is_number() || name == "validation_rows") continue;
+    lines.emplace_back("validation " + measure_in_words(name.substr(kPrefix.size())), number(value));
+  }
   for (const char* name : {"inertia", "log_likelihood", "bic", "aic", "root_mean_squared_error", "r2"}) {
     if (facts.contains(name) && facts.at(name).is_number())
       lines.emplace_back(measure_in_words(name), number(facts.at(name)));

@@ -147,7 +147,9 @@ Json ForestModel::measures_of_rows(const table::Table& table, const comm::Commun
                    {"largest_score", comm.all_reduce(largest, comm::Reduction::kMax)}};
   const auto labels = table::label_values(table, kTwoOutputs, comm);
   const bool are_classes = labels && std::ranges::all_of(*labels, [](float label) { return label == 0 || label == 1; });
-  if (are_classes) measures["auc"] = evaluate::auc(comm, scores, table.label(), {});
+  if (table.schema().label) {
+    measures["auc"] = are_classes ? Json(evaluate::auc(comm, scores, table.label(), {})) : Json();
+  }
   return measures;
 }
 

@@ -41,7 +41,7 @@ class ForestModel final : public algorithm::Model {
   std::vector<std::string> output_names(bool of_margins) const override;
   std::vector<float> margins(const table::Table& table, int n_threads) const override;
   std::vector<float> predictions(std::vector<float> margins, int n_threads) const override;
-  /// Of a table whose labels are 0 and 1 also how well scores separate them, as "auc".
+  /// Of a table with labels also how well scores separate them, as "auc": null unless they are 0 and 1.
   Json measures_of_rows(const table::Table& table, const comm::Communicator& comm, int n_threads) const override;
   std::string to_text() const override;
   algorithm::Description describe() const override;

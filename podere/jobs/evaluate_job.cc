@@ -31,7 +31,11 @@ Json measure_without_labels(const EvaluateJob& job, const ModelAndTable& loaded,
   Json result = {
       {"label", {{"kind", "none"}}}, {"rows", loaded.table->n_global_rows()}, {"objective", model.objective()}};
   result.update(model.measures_of_rows(*loaded.table, context.comm, context.n_threads));
-  if (result.contains("auc")) result["label"]["compared_with"] = *loaded.table->schema().label;
+  if (result.contains("auc")) {
+    const bool is_compared = !result["auc"].is_null();
+    result["label"][is_compared ? "compared_with" : "not_compared_with"] = *loaded.table->schema().label;
+    if (!is_compared) result.erase("auc");
+  }
   result["evaluate_seconds"] = watch.seconds();
   if (job.report) {
     result["report"] = {

@@ -81,7 +81,7 @@ class TrainingRows {
   TrainingRows(const TrainJob& job, const algorithm::Model* base, bool uses_labels, const JobContext& context) {
     if (job.low_memory) {
       source_ = job.table;
-      rows_ = open_rows(context);
+      rows_ = open_rows(uses_labels, context);
       return;
     }
     source_ = with_fold_column(source::with_format(job.table, context.comm), job.folds);
@@ -113,7 +113,7 @@ class TrainingRows {
   const table::RowSource* operator->() const { return rows_.get(); }
 
  private:
-  std::unique_ptr<table::RowSource> open_rows(const JobContext& context) {
+  std::unique_ptr<table::RowSource> open_rows(bool uses_labels, const JobContext& context) {
     if (source::kept_name(source_.location)) {
       throw_input_error(
           "{}: --low-memory is for files and events; a session's table is in memory already: leave it out",
@@ -121,7 +121,7 @@ class TrainingRows {
     }
     if (!source_.classes.empty()) throw_input_error("{}: classes are for what is in memory", source_.location);
     context.progress.report({"read", 0, 1, {}});
-    auto rows = open(source_, context.comm, context.n_threads, &facts_);
+    auto rows = open(source_, uses_labels, context.comm, context.n_threads, &facts_);
     note_file(source_, facts_, context);
     context.progress.count_rows(rows->labels().n_rows(), 0);
     return rows;
@@ -149,6 +149,9 @@ Json settle_labels(TrainingRows& rows, const algorithm::Algorithm& algorithm, bo
     if (!classes.empty()) rows.number_labels(classes, context);
   }
   check_classes(rows.source(), rows->labels().schema(), wanted);
+  const bool learns_numbers_alone =
+      wanted.rules.kind == table::LabelKind::kNumbers && !is_continued && algorithm.options_for_numbers().empty();
+  if (learns_numbers_alone) check_guessed_numbers(rows.source(), rows->labels(), column, wanted.objective);
   check_label_guess(rows.source(), rows->labels(), column, wanted, comm);
   return describe_label(rows.source(), rows->labels(), column, wanted.rules.kind, comm);
 }

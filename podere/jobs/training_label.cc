@@ -94,6 +94,10 @@ std::string why_no_classes(const LabelRange& range, const std::optional<std::vec
   return fmt::format("whole numbers from {} to {}", range.min, range.max);
 }
 
+bool is_guess_by_place(const std::optional<io::LabelColumn>& column) {
+  return column && (column->choice == io::LabelChoice::kFirst || column->choice == io::LabelChoice::kLast);
+}
+
 std::string guess_text(const std::string& name, const io::LabelColumn& column) {
   return column.choice == io::LabelChoice::kFirst  ? fmt::format("first column, {},", printable(name))
          : column.choice == io::LabelChoice::kLast ? fmt::format("last column, {},", printable(name))
@@ -160,14 +164,12 @@ void check_missing_labels(const source::SourceSpec& source, const table::Table& 
   first = comm.all_reduce(first, comm::Reduction::kMin);
   if (n_missing == 0) return;
   const std::string name = table.schema().label.value_or("");
-  const bool is_guess =
-      column && (column->choice == io::LabelChoice::kFirst || column->choice == io::LabelChoice::kLast);
-  throw_input_error("{}: the label {} is missing in {} of {} rows, first in row {} (from 0): leave out such rows{}{}",
-                    source.location, printable(name), n_missing, table.n_global_rows(), first,
-                    advice_on_unlabeled(source),
-                    is_guess ? fmt::format("; no label is chosen, so the {} is used: choose another with --label",
-                                           guess_text(name, *column))
-                             : "");
+  throw_input_error(
+      "{}: the label {} is missing in {} of {} rows, first in row {} (from 0): leave out such rows{}{}",
+      source.location, printable(name), n_missing, table.n_global_rows(), first, advice_on_unlabeled(source),
+      is_guess_by_place(column) ? fmt::format("; no label is chosen, so the {} is used: choose another with --label",
+                                              guess_text(name, *column))
+                                : "");
 }
 
 void check_label_guess(const source::SourceSpec& source, const table::Table& table,
@@ -201,6 +203,15 @@ void check_label_guess(const source::SourceSpec& source, const table::Table& tab
   }
 }
 
+void check_guessed_numbers(const source::SourceSpec& source, const table::Table& table,
+                           const std::optional<io::LabelColumn>& column, const std::string& algorithm) {
+  if (!is_guess_by_place(column)) return;
+  throw_input_error("{}: no label is chosen, and the {} would be what {} learns: choose {}, or --label {} to insist",
+                    source.location, guess_text(table.schema().label.value_or(""), *column), algorithm,
+                    column->other.empty() ? "another with --label" : "one, such as --label " + column->other,
+                    column->option);
+}
+
 Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const table::Table& table,
                  const std::optional<io::LabelColumn>& column, const comm::Communicator& comm) {
   const Json for_classes = algorithm.options_for_classes();
@@ -214,14 +225,13 @@ Json options_for(const algorithm::Algorithm& algorithm, const Json& given, const
   if (const std::size_t n = table.schema().classes.size(); n > 0) return n > 2 ? with(for_classes) : given;
   const LabelRange range = label_range(table, comm);
   const auto values = table::label_values(table, kFewClasses, comm);
-  const bool is_guess_by_place =
-      column && (column->choice == io::LabelChoice::kFirst || column->choice == io::LabelChoice::kLast);
   // Training refuses a label that is missing or a mistake, with its row.
   if (range.has_missing || table.n_global_rows() == 0) return given;
   if (values && has_stray_label(table, *values, comm)) return given;
   const bool are_repeated = values && (values->size() <= kFewRows || 2 * values->size() <= table.n_global_rows());
-  if (!are_repeated || !range.are_whole) return is_guess_by_place ? given : with(algorithm.options_for_numbers());
-  return values->size() > 2 && !(is_guess_by_place && column->last_may_be) ? with(for_classes) : given;
+  if (!are_repeated || !range.are_whole)
+    return is_guess_by_place(column) ? given : with(algorithm.options_for_numbers());
+  return values->size() > 2 && !(is_guess_by_place(column) && column->last_may_be) ? with(for_classes) : given;
 }
 
 std::vector<float> numbers_as_classes(const source::SourceSpec& source, const table::Table& table,
@@ -249,9 +259,9 @@ void check_classes(const source::SourceSpec& source, const table::Schema& schema
   if (classes.empty()) return;
   const std::string label = printable(*schema.label);
   if (!are_classes(wanted.rules.kind)) {
-    throw_input_error(
-        "{}: the label {} has texts ({}), and {} learns numbers: choose another with --label, or leave out {}",
-        source.location, label, printable_list(classes), wanted.objective, wanted.objective);
+    throw_input_error("{}: the label {} has texts ({}), and {} learns numbers: choose another with --label{}",
+                      source.location, label, printable_list(classes), wanted.objective,
+                      wanted.objective.starts_with("--") ? ", or leave out " + wanted.objective : "");
   }
   if (classes.size() == 1) {
     throw_input_error("{}: all labels of {} are {}; two classes at least are needed", source.location, label,

@@ -30,6 +30,11 @@ void check_label_guess(const source::SourceSpec& source, const table::Table& tab
                        const std::optional<io::LabelColumn>& column, const LabelWanted& wanted,
                        const comm::Communicator& comm);
 
+/// Throws InputError, on all ranks, for a column that was not chosen, where whatever it holds would be learned as
+/// numbers: of an algorithm that learns nothing else, and has no option to say so.
+void check_guessed_numbers(const source::SourceSpec& source, const table::Table& table,
+                           const std::optional<io::LabelColumn>& column, const std::string& algorithm);
+
 /// The options of a training on these labels: those given, and where they do not say what to learn, what fits: classes
 /// for texts and at most 20 different whole numbers, each in two rows on average, else numbers. A label that was
 /// guessed by its place is not taken for numbers, nor for more than two classes where the last column may be the label.

@@ -45,7 +45,7 @@ class LinearTrainer final : public algorithm::Trainer {
 
   std::string objective() const override { return "squared-error"; }
   table::LabelRules label_rules() const override { return {}; }
-  std::string objective_option() const override { return "linear"; }
+  std::string objective_option() const override { return "linear regression"; }
   std::string option_for_numbers() const override { return "podere train linear"; }
 
   algorithm::Trained train(const table::RowSource& source, const table::Table* /*validation*/,

@@ -94,10 +94,10 @@ table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communic
   return reader->load({found, needs_label, comm, n_threads, facts});
 }
 
-std::unique_ptr<table::RowSource> open(const SourceSpec& spec, const comm::Communicator& comm, int n_threads,
-                                       io::ReadFacts* facts) {
+std::unique_ptr<table::RowSource> open(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm,
+                                       int n_threads, io::ReadFacts* facts) {
   const auto [found, reader] = prepare(spec, comm);
-  return reader->open({found, true, comm, n_threads, facts});
+  return reader->open({found, needs_label, comm, n_threads, facts});
 }
 
 }  // namespace podere::source

@@ -51,8 +51,8 @@ std::vector<std::string> files_of(const SourceSpec& spec);
 table::Table load(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm, int n_threads,
                   io::ReadFacts* facts = nullptr);
 
-/// The same rows, with a label, whose features are not held. Collective. Throws InputError on all ranks.
-std::unique_ptr<table::RowSource> open(const SourceSpec& spec, const comm::Communicator& comm, int n_threads,
-                                       io::ReadFacts* facts = nullptr);
+/// The same rows, whose features are not held. Collective. Throws InputError on all ranks.
+std::unique_ptr<table::RowSource> open(const SourceSpec& spec, bool needs_label, const comm::Communicator& comm,
+                                       int n_threads, io::ReadFacts* facts = nullptr);
 
 }  // namespace podere::source

@@ -66,7 +66,7 @@ TEST_F(FilesTest, LabelsOfAnIdxFileAreThoseBesideItUnlessOthersAreGiven) {
                                               "; say where they are with --labels");
   write("x-labels-idx1-ubyte", labels_);
   EXPECT_EQ(load({path, {}}, false, comm_, 1).label()[0], 1);
-  EXPECT_EQ(open({path, {}}, comm_, 1)->labels().label()[0], 1);
+  EXPECT_EQ(open({path, {}}, true, comm_, 1)->labels().label()[0], 1);
   const std::string other = write("other", std::string(labels_).replace(8, 1, "\7"));
   EXPECT_EQ(load({.location = path, .labels = other}, true, comm_, 1).label()[0], 7);
   EXPECT_NE(refusal_of({write("digits", images_), {}}, true).find("beside a file with images in its name"),
@@ -76,7 +76,7 @@ TEST_F(FilesTest, LabelsOfAnIdxFileAreThoseBesideItUnlessOthersAreGiven) {
 TEST_F(FilesTest, ALibsvmFileIsKnownByItsNameOrByAnOption) {
   const std::string rows = "1 1:2\n0 4:1\n";
   EXPECT_EQ(load({write("a.svm", rows), {}}, true, comm_, 1).n_features(), 4);
-  EXPECT_EQ(open({write("a.svm", rows), {}}, comm_, 1)->schema().features.size(), 4);
+  EXPECT_EQ(open({write("a.svm", rows), {}}, true, comm_, 1)->schema().features.size(), 4);
   const std::string path = write("a9a", rows);
   EXPECT_EQ(load({.location = path, .format = "libsvm"}, true, comm_, 1).n_features(), 4);
   EXPECT_EQ(load({.location = path, .format = "libsvm", .n_features = 9}, true, comm_, 1).n_features(), 9);

@@ -54,6 +54,10 @@ def test_anomalies_are_found_measured_and_written(podere):
     assert "p.csv (1 for an anomaly, score)\n" in podere.done("predict", "m.json", "d.csv", "-o", "p.csv").stdout
     found, scores = outputs(podere, "p.csv")
     assert found.sum() == 60 and ((scores.astype(np.float32) > np.float32(facts["threshold"])) == found).all() and roc_auc_score(is_anomaly, scores) > 0.95
+    for chosen in (flags, flags[2:]):  # without a label all columns are features
+        podere.done(*TRAIN, "d.csv", *chosen, "-o", "memory.json")
+        podere.done(*TRAIN, "d.csv", *chosen, "--low-memory", "-o", "low.json")
+        assert sha256(podere, "low.json") == sha256(podere, "memory.json")
     done = podere.done("predict", "m.json", "d.csv", "-o", "lengths.csv", "--margin")
     assert "lengths.csv (score minus threshold, mean length of ways)\n" in done.stdout
     beyond, lengths = outputs(podere, "lengths.csv")

@@ -51,8 +51,9 @@ def test_coefficients_are_those_of_scikit_learn(podere, l2):
 
 def test_what_was_found_is_printed(podere):
     write_rows(podere)
-    out = podere.done("train", "linear", "d.csv", "--label", "y", "--drop", "w", "-o", "m.json").stdout
-    assert "RMSE" in out and "R²" in out
+    write_rows(podere, "v.csv", seed=2)
+    out = podere.done("train", "linear", "d.csv", "--label", "y", "--drop", "w", "--validation", "v.csv", "-o", "m.json").stdout
+    assert "RMSE" in out and "R²" in out and "validation RMSE" in out
     assert "(intercept)" in podere.done("model", "m.json").stdout
 
 
@@ -66,16 +67,24 @@ def test_features_that_hang_on_others_are_counted(podere):
     assert found[0] == pytest.approx(2 * found[2], rel=1e-6) and found[3] == 0
 
 
+def test_a_label_is_not_guessed_by_its_place(podere):
+    podere.write("houses.csv", "area,rooms,price\n50.5,2,100.5\n70.5,3,150.5\n90.5,4,200\n")
+    assert ("no label is chosen, and the first column, 'area', would be what linear regression learns: choose one, such as "
+            "--label price, or --label area to insist") in podere.refused("train", "linear", "houses.csv", "-o", "m.json")
+    podere.done("train", "linear", "houses.csv", "--label", "price", "-o", "m.json")
+
+
 @pytest.mark.parametrize("arguments, words", [
     (["--l2", "-1"], "--l2 is -1, allowed are finite numbers from 0"),
     (["--l2", "x"], "'x' is not a number"),
+    (["--label", "text"], "the label 'text' has texts ('u', 'v'), and linear regression learns numbers: choose another with --label"),
     (["--label", "missing"], "row 1, column 'gap': the value is missing (NaN), and linear models need numbers"),
     (["--categorical", "text", "--label", "y"], "linear regression takes numbers"),
     (["--weight", "minus", "--drop", "gap,text", "--label", "y"], "its weight 'minus' is negative"),
 ])
 def test_bad_input_is_named(podere, arguments, words):
     podere.write("b.csv", "gap,text,missing,minus,y\n1,u,1,1,2\n,v,2,-1,3\n3,u,4,1,5\n")
-    if "missing" in arguments:
+    if arguments == ["--label", "missing"]:
         arguments = [*arguments, "--drop", "text"]
     assert words in podere.refused("train", "linear", "b.csv", *arguments, "-o", "m.json")
     assert not (podere.folder / "m.json").exists()

@@ -1,5 +1,6 @@
 #include "podere/linear/least_squares.h"
 
+#include <Eigen/Cholesky>
 #include <Eigen/Core>
 #include <Eigen/Eigenvalues>
 #include <algorithm>
@@ -106,24 +107,27 @@ class NormalEquations {
     }
     centered.diagonal() += penalty_;
     const MatrixXd cosines = inverse_norm_.asDiagonal() * centered * inverse_norm_.asDiagonal();
+    const double least = static_cast<double>(n_) * std::numeric_limits<double>::epsilon();
+    cholesky_.compute(cosines);
+    if (cholesky_.info() == Eigen::Success && cholesky_.rcond() > least) return;
     const Eigen::SelfAdjointEigenSolver<MatrixXd> solver(cosines);
     vectors_ = solver.eigenvectors();
     inverse_values_ = VectorXd::Zero(n_);
-    const double least =
-        static_cast<double>(n_) * std::numeric_limits<double>::epsilon() * solver.eigenvalues()[n_ - 1];
     for (Index i = 0; i < n_; ++i) {
-      if (solver.eigenvalues()[i] > least) inverse_values_[i] = 1 / solver.eigenvalues()[i];
+      const double value = solver.eigenvalues()[i];
+      if (value > least * solver.eigenvalues()[n_ - 1]) inverse_values_[i] = 1 / value;
     }
   }
 
-  std::size_t rank() const { return static_cast<std::size_t>((inverse_values_.array() > 0).count()); }
+  std::size_t rank() const {
+    return static_cast<std::size_t>(vectors_.size() == 0 ? n_ : (inverse_values_.array() > 0).count());
+  }
 
   /// By how much coefficients and intercept [n + 1] must change for the gradient [n + 1] to vanish.
   VectorXd step(const VectorXd& gradient) const {
     const VectorXd centered = gradient.head(n_) - sums_ * (gradient[n_] / weight_);
-    const VectorXd scaled = vectors_.transpose() * inverse_norm_.cwiseProduct(centered);
     VectorXd step(n_ + 1);
-    step.head(n_) = -inverse_norm_.cwiseProduct(vectors_ * inverse_values_.cwiseProduct(scaled));
+    step.head(n_) = -inverse_norm_.cwiseProduct(solve(inverse_norm_.cwiseProduct(centered)));
     step[n_] = -(gradient[n_] + sums_.dot(step.head(n_))) / weight_;
     return step;
   }
@@ -139,12 +143,18 @@ class NormalEquations {
   }
 
  private:
+  VectorXd solve(const VectorXd& right) const {
+    if (vectors_.size() == 0) return cholesky_.solve(right);
+    return vectors_ * inverse_values_.cwiseProduct(vectors_.transpose() * right);
+  }
+
   Index n_;
   double weight_;
   VectorXd sums_;
   VectorXd inverse_norm_;  // 0 of a constant
   VectorXd penalty_;
-  MatrixXd vectors_;
+  Eigen::LLT<MatrixXd> cholesky_;
+  MatrixXd vectors_;         // empty where the rank is n_, and Cholesky's factors do
   VectorXd inverse_values_;  // 0 where there is no rank
 };
 

@@ -44,12 +44,12 @@ inline constexpr int kPasses = 2;
 
 /// Minimizes  sum_i w_i (y_i - b - sum_j c_j x_ij)^2 + penalty  over c and b. The same bits on any number of ranks and
 /// threads. Collective: a pass over the rows for means and ranges; one for the normal equations, n_features^2
-/// n_rows operations, and an all_reduce of 8 n_features^2 bytes; their eigenvectors, some 9 n_features^3 operations on
-/// one thread; and kPasses of 4 n_features n_rows each. Memory: 16 n_features^2 bytes on each thread, and 40 for all.
-/// Normal equations alone lose twice the digits that the features lack of independence. Each pass but the last computes
-/// gradients from what is left of the label, and wins digits back; the last measures what was found.
-/// Source: Å. Björck, "Numerical methods for least squares problems", 1996, section 2.9 (corrected seminormal
-/// equations).
+/// n_rows operations, and an all_reduce of 8 n_features^2 bytes; their Cholesky factors, n_features^3 / 3
+/// operations on one thread, or where they lack rank eigenvectors, some 9 n_features^3; and kPasses of 4 n_features
+/// n_rows each. Memory: 16 n_features^2 bytes on each thread, and 40 for all. Normal equations alone lose twice the
+/// digits that the features lack of independence. Each pass but the last computes gradients from what is left of the
+/// label, and wins digits back; the last measures what was found. Source: Å. Björck, "Numerical methods for least
+/// squares problems", 1996, section 2.9 (corrected seminormal equations).
 LeastSquares solve_least_squares(const Rows& rows, const Penalty& penalty, const comm::Communicator& comm,
                                  int n_threads);
 

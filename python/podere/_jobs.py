@@ -6,10 +6,11 @@ import itertools
 import os
 import secrets
 import tempfile
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, TypedDict
 
-from ._connection import Connection
+from ._connection import Connection, SessionError
 from ._parameters import absolute
 from ._progress import make_progress
 from ._trials import LiveTrials
@@ -39,6 +40,7 @@ class JobRunner:
         self._prefix = secrets.token_hex(2)  # of names that are made up here
         self._numbers = itertools.count(1)
         self.page = self.status["page"]
+        self._refused: dict[int, str] = {}  # by thread: why
         self._arrays: dict[str, tuple[Any, ...]] = {}  # behind tables that have names of their own
 
     @property
@@ -52,6 +54,8 @@ class JobRunner:
 
     def run(self, job: dict[str, Any], keep: bool = False, live: LiveTrials | None = None) -> dict[str, Any]:
         """The result of a job; `keep` is that of Connection.run. `live` gets its trials."""
+        if why := self._refused.get(threading.get_ident()):
+            raise SessionError(why)
         if self._keeps_reports and job["kind"] in ("train", "evaluate"):
             job = {**job, "report": True}
         progress = make_progress(self._shows_progress, self.page, live.html if live else None)
@@ -59,6 +63,15 @@ class JobRunner:
             return self._connection.run(job, progress, keep, live.take if live else None)
         finally:
             progress.clear()
+
+    @contextlib.contextmanager
+    def refused_here(self, why: str) -> Iterator[None]:
+        """Jobs of this thread are refused meanwhile, which would wait without end."""
+        self._refused[threading.get_ident()] = why
+        try:
+            yield
+        finally:
+            del self._refused[threading.get_ident()]
 
     def run_of(self, job: int) -> dict[str, Any]:
         """The run of a job, as reports have it."""

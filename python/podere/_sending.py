@@ -39,7 +39,8 @@ class Sending:
         """What executors say of the table that they have then."""
         self._job.start()
         try:
-            counts = self._send()
+            with self._jobs.refused_here(f"while the table {self._name} is sent, the session does nothing else"):
+                counts = self._send()
         except BaseException:
             self._gathering.close()
             self._job.join()

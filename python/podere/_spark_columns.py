@@ -73,6 +73,9 @@ class Columns:
 def choose_columns(df: Any, features: Sequence[str] | None, label: str | None, weight: str | None,
                    categorical: Sequence[str] | str | None) -> Columns:
     """The columns of a table that is sent. Asks Spark for the lengths of arrays and for the texts of categories."""
+    if not (hasattr(df, "mapInArrow") and hasattr(df, "schema")):
+        raise TypeError(f"df is {type(df).__name__}, allowed is a DataFrame of Spark; Session.put takes frames and arrays "
+                        "of this process")
     names = check_columns(df.columns, features, label, weight)
     finds = categorical == "auto"
     if isinstance(categorical, str) and not finds:
@@ -104,6 +107,11 @@ def check_columns(there: Sequence[str], features: Sequence[str] | None, label: s
     _check_there(there, "features", names)
     if not names:
         raise ValueError("there is no column that is a feature, allowed is one at least")
+    used: set[str] = set()
+    for name in [*names, *(other for other in (label, weight) if other is not None)]:
+        if name in used:
+            raise ValueError(f"column {name!r} is asked for twice: a column is feature, label or weight, once")
+        used.add(name)
     return names
 
 

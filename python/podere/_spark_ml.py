@@ -75,6 +75,7 @@ class PodereEstimator(Estimator, _Columns, HasLabelCol, HasWeightCol):  # type: 
     def _table_of(self, df: Any) -> Table:
         """The rows, at the executors of the session."""
         columns = self._sent_columns()
+        _check_features(df, self.getFeaturesCol())
         is_classifier = isinstance(self._estimator, _estimator.Classifier)
         label = columns["label"]
         if is_classifier and label in df.columns and not isinstance(df.schema[label].dataType, types.NumericType):
@@ -127,9 +128,7 @@ class PodereModel(Model, _Columns, MLWritable, MLReadable):  # type: ignore[misc
     def _features_of(self, df: Any) -> Any:
         """Arrays of as many numbers as the model has features; Spark fails with a line where others are."""
         column, n_features = self.getFeaturesCol(), self._estimator.n_features_in_
-        if column not in df.columns:
-            raise ValueError(f"featuresCol is {column!r}, which is no column, allowed are "
-                             f"{', '.join(map(repr, df.columns))}")
+        _check_features(df, column)
         features = df["`" + column.replace("`", "``") + "`"]
         if not isinstance(df.schema[column].dataType, types.ArrayType):
             features = vector_to_array(features)
@@ -143,6 +142,18 @@ class PodereModel(Model, _Columns, MLWritable, MLReadable):  # type: ignore[misc
     @classmethod
     def read(cls) -> MLReader:
         return _Reader()
+
+
+def _check_features(df: Any, column: str) -> None:
+    if not hasattr(df, "schema"):
+        raise TypeError(f"df is {type(df).__name__}, allowed is a DataFrame of Spark")
+    if column not in df.columns:
+        raise ValueError(f"featuresCol is {column!r}, which is no column, allowed are {', '.join(map(repr, df.columns))}")
+    kind = df.schema[column].dataType
+    is_array = isinstance(kind, types.ArrayType) and isinstance(kind.elementType, (types.NumericType, types.BooleanType))
+    if not is_array and type(kind).__name__ != "VectorUDT":
+        raise ValueError(f"featuresCol is {column!r}, which is of {kind.simpleString()}, allowed are vectors and arrays of "
+                         "numbers: VectorAssembler makes them")
 
 
 # Files: parameters as Spark writes them, and in the folder `model` the model file of Podere ----------------------------

@@ -82,7 +82,11 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
                 with connection.makefile("rb") as lines:
                     for line in lines:
                         event = json.loads(line)
-                        if event.get("event") == "result":
+                        if event.get("event") == "queued" and event.get("ahead"):
+                            connection.sendall(json.dumps({"id": 2, "ask": "status"}).encode() + b"\n")
+                        if event.get("event") == "result" and event.get("id") == 2:
+                            self._refuse_while_receiving(event["result"])
+                        elif event.get("event") == "result":
                             result: dict[str, Any] = event["result"]
                             return result
                         if event.get("event") == "failed":
@@ -90,6 +94,13 @@ class TableReader(DataSourceReader):  # type: ignore[misc]
         except OSError as error:
             raise RuntimeError(f"the session {session} has ended: {error}") from None
         raise RuntimeError(f"the session {session} has ended")
+
+    def _refuse_while_receiving(self, status: dict[str, Any]) -> None:
+        """Spark may be asked for these very rows by the table that comes: they would wait for each other."""
+        if any(job.get("name") == "receive" and job.get("state") == "running" for job in status["jobs"]):
+            raise RuntimeError(f"the session {self._options['session']} is receiving a table now, so rows of "
+                               f"{self._options['table']} cannot be read: to send what comes of them, call df.cache() and "
+                               "df.count() first")
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
         return _read_rows(partition.value, bool(self._options["row"]),

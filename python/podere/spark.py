@@ -99,7 +99,7 @@ def send(df: Any, session: Session, *, label: str | None = None, weight: str | N
     columns = choose_columns(df, features, label, weight, categorical)
     warn_of_dates(columns, callers=3)
     table_name = jobs.table_name(name)
-    rows = df.select(*(part.column for part in columns.parts))
+    rows = df.select(*(part.column.alias(f"c{place}") for place, part in enumerate(columns.parts)))  # whatever names are
     batch_rows = max(1, batch_bytes // sum(part.row_bytes for part in columns.parts))
     facts = Sending(columns, jobs, table_name, address, functools.partial(_deliver, rows, batch_rows, table_name),
                     functools.partial(_in_one_line, table_name)).run()
@@ -110,10 +110,13 @@ def with_rows(df: Any, table: Table, column: str = "row") -> Any:
     """A DataFrame that was sent, with the number that each of its rows has in the table, by which results join back.
 
     The rows must be in the same partitions, in the same order, as when they were sent: those of a DataFrame that is
-    cached, or that is read from the same files.
+    cached, or that is read from the same files. Columns may have been added; a filter, sort, join or explode gives other
+    rows, or the same ones elsewhere. Spark fails with a line where there are more rows than were sent.
     """
     from pyspark.sql import functions
 
+    if not isinstance(table, Table):
+        raise TypeError(f"table is {type(table).__name__}, allowed is a Table, as send() returns it")
     counts = stored_table(table).facts.get("partitions")
     if counts is None:
         raise ValueError(f"table is {table.name}, of which it is not known where its rows were: allowed is what send() "
@@ -123,9 +126,17 @@ def with_rows(df: Any, table: Table, column: str = "row") -> Any:
     begins = [0, *np.cumsum(counts).tolist()[:-1]]
     number = functions.monotonically_increasing_id()
     partition = functions.shiftright(number, _PLACE_BITS).cast("int")
-    begin = functions.element_at(functions.array(*(functions.lit(int(begin)).cast("long") for begin in begins)),
-                                 partition + 1)
-    return df.withColumn(column, begin + number.bitwiseAND(functions.lit((1 << _PLACE_BITS) - 1)))
+    place = number.bitwiseAND(functions.lit((1 << _PLACE_BITS) - 1))
+
+    def of_partition(values: Sequence[int]) -> Any:
+        """Null beyond the last."""
+        return functions.get(functions.array(*(functions.lit(int(value)).cast("long") for value in values)), partition)
+
+    message = (f"podere: df has rows or partitions that the table {table.name} does not have: with_rows takes the DataFrame "
+               "that was sent, with columns added and nothing else; cache it before it is sent, or join by a key")
+    is_there = functions.coalesce(place < of_partition(counts), functions.lit(False))
+    return df.withColumn(column, functions.when(is_there, of_partition(begins) + place)
+                         .otherwise(functions.raise_error(message).cast("long")))
 
 
 def _origin(df: Any, label: str | None) -> Origin:
@@ -212,8 +223,12 @@ def read(spark: Any, session: Session, table: Table | str, *, row: str | None = 
         Features, label and weight: floats, NaN where a value is missing; texts of categories and classes.
     """
     pyspark = _pyspark()
+    if not isinstance(session, Session):
+        raise TypeError(f"session is {type(session).__name__}, allowed is a podere.Session")
     if int(pyspark.__version__.split(".")[0]) < 4:
         raise ImportError(f"podere.spark.read needs pyspark 4.0 or newer, this is {pyspark.__version__}")
+    if not hasattr(spark, "dataSource"):
+        raise TypeError(f"spark is {type(spark).__name__}, allowed is a SparkSession")
     from pyspark import cloudpickle
 
     from . import _spark_source

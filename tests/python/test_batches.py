@@ -139,6 +139,15 @@ def test_what_has_no_meaning_is_named_and_the_session_stays(session, make, kind,
     assert session.put_batches([of(x=[1, 2])]).n_rows == 2
 
 
+def test_batches_that_ask_the_session_are_named(session):
+    table = session.put([[1.0], [2.0]])
+    with pytest.raises(podere.SessionError, match="is sent, the session does nothing else"):
+        session.put_batches(of(x=table.to_pandas().iloc[:, 0]) for _ in range(2) if True)
+    with pytest.raises(ValueError, match="column 'x' is asked for twice"):
+        session.put_batches([of(x=[1])], label="x", features=["x"])
+    assert session.put_batches([of(x=[1, 2])]).n_rows == 2
+
+
 @pytest.mark.parametrize("again", [True, False])
 def test_executors_that_are_lost_get_all_batches_again_where_there_is_an_again(mark, again):
     def make():

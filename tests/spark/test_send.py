@@ -173,6 +173,41 @@ def test_labels_that_lack_are_named(rows, session):
         podere.spark.send(rows, session, label="some")
 
 
+def test_names_may_be_any_and_come_back(spark, session):
+    df = spark.createDataFrame([(1.0, 2.0, 0), (3.0, 4.0, 1)], ["Sepal.Length", "a `b`", "y.z"])
+    table = podere.spark.send(df, session, label="y.z")
+    assert (table.features, table.label) == (["Sepal.Length", "a `b`"], "y.z")
+    assert podere.spark.read(spark, session, table).columns == ["Sepal.Length", "a `b`", "y.z"]
+
+
+def test_rows_that_were_not_sent_have_no_number(rows, session):
+    table = podere.spark.send(rows, session, label="y")
+    for other in (rows.union(rows), rows.withColumn("q", F.explode(F.array(F.lit(1), F.lit(2)))), rows.coalesce(1)):
+        with pytest.raises(Exception, match="with_rows takes the DataFrame that was sent"):
+            podere.spark.with_rows(other, table).collect()
+
+
+def test_what_comes_of_a_table_that_is_read_is_sent_once_it_is_cached(rows, spark, session):
+    table = podere.spark.send(rows, session, label="y")
+    back = podere.spark.read(spark, session, table).withColumn("more", F.col("half") * 2)
+    with pytest.raises(podere.SessionError, match="is receiving a table now, .* call df.cache"):
+        podere.spark.send(back, session, label="y")
+    back = back.cache()
+    assert back.count() == 5000 and podere.spark.send(back, session, label="y").n_rows == 5000
+
+
+@pytest.mark.parametrize("call", [
+    lambda spark, session, table: podere.spark.send(pandas.DataFrame({"x": [1]}), session),
+    lambda spark, session, table: podere.spark.with_rows(spark.range(1), "t"),
+    lambda spark, session, table: podere.spark.read(spark, "s", table),
+    lambda spark, session, table: podere.spark.read(None, session, table),
+])
+def test_what_is_of_another_type_is_named(rows, spark, session, call):
+    table = podere.spark.send(rows, session, label="y")
+    with pytest.raises(TypeError, match="allowed is a"):
+        call(spark, session, table)
+
+
 def test_a_dataframe_without_rows_is_refused(rows, session):
     with pytest.raises(ValueError, match="no rows were sent"):
         podere.spark.send(rows.where("id < 0"), session)

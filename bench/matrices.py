@@ -187,12 +187,10 @@ def timed(peer, case, rows, cores):
 def mllib(rows, cores):
     """Rows are in Spark's memory before the clock starts."""
     import pyspark
+    import spark_rows
     from pyspark.mllib.linalg import Vectors
     from pyspark.mllib.linalg.distributed import RowMatrix
-    from pyspark.sql import SparkSession
-    spark = (SparkSession.builder.master(f"local[{cores}]").config("spark.driver.memory", "8g")
-             .config("spark.ui.enabled", "false").config("spark.driver.bindAddress", "127.0.0.1")
-             .config("spark.driver.host", "127.0.0.1").config("spark.driver.maxResultSize", "0").getOrCreate())
+    spark = spark_rows.start(cores, "8g", tempfile.gettempdir())
     parts = [rows[i:i + 1000] for i in range(0, len(rows), 1000)]
     vectors = spark.sparkContext.parallelize(parts, 4 * cores).flatMap(lambda part: map(Vectors.dense, part)).cache()
     RowMatrix(vectors).numRows()

@@ -138,7 +138,7 @@ def test_columns_and_estimators_that_do_not_fit_are_named(rows, assembler, sessi
     with pytest.raises(TypeError, match="estimator is ImageFeatures, allowed are classifiers"):
         podere.spark.estimator(podere.ImageFeatures.__new__(podere.ImageFeatures), session)
     df = assembler.transform(rows)
-    with pytest.raises(ValueError, match="features has 'other', which is no column"):
+    with pytest.raises(ValueError, match="featuresCol is 'other', which is no column"):
         podere.spark.estimator(podere.KMeans(), session, featuresCol="other").fit(df)
     model = podere.spark.estimator(podere.KMeans(n_clusters=2), session).fit(df)
     with pytest.raises(ValueError, match="predictionCol is 'a', which df has already"):

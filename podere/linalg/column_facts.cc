@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kGrainRows = 1024;
 constexpr std::uint64_t kNone = std::numeric_limits<std::uint64_t>::max();
 
-std::uint64_t first_not_finite(const TallMatrix& a, std::size_t begin, std::size_t end) {
+std::uint64_t first_not_finite(const TallRows& a, std::size_t begin, std::size_t end) {
   const std::span<const double> values = a.values().subspan(begin * a.n_columns(), (end - begin) * a.n_columns());
   const auto found = std::ranges::find_if_not(values, [](double value) { return std::isfinite(value); });
   if (found == values.end()) return kNone;
@@ -45,8 +45,8 @@ NotFinite::NotFinite(std::uint64_t row, std::size_t column, const std::string& n
       row_(row),
       column_(column) {}
 
-std::vector<double> magnitudes(const TallMatrix& a, const std::vector<std::string>& names,
-                               const comm::Communicator& comm, int n_threads) {
+std::vector<double> magnitudes(const TallRows& a, const std::vector<std::string>& names, const comm::Communicator& comm,
+                               int n_threads) {
   const std::size_t n_pieces = (a.n_rows() + kGrainRows - 1) / kGrainRows;
   std::vector<std::uint64_t> not_finite(n_pieces + 1, kNone);
   std::vector<std::vector<double>> largest(static_cast<std::size_t>(std::max(n_threads, 1)),
@@ -86,7 +86,7 @@ BoundedMap bounded(ColumnMap map, const std::vector<double>& magnitudes) {
   return {std::move(map), exponent};
 }
 
-Moments moments(const TallMatrix& a, const std::vector<double>& magnitudes, Moments::Wanted wanted,
+Moments moments(const TallRows& a, const std::vector<double>& magnitudes, Moments::Wanted wanted,
                 const comm::Communicator& comm, int n_threads) {
   // Each column is divided by a power of its own, so that one of huge values costs the others no digits.
   const auto m = static_cast<double>(a.n_global_rows());

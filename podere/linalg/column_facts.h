@@ -25,8 +25,8 @@ class NotFinite : public InputError {
 
 /// Of each column the largest magnitude; 0 if there are no rows. Throws NotFinite, the same on all ranks, for the first
 /// row with such a value; `names` of columns may be empty. Collective: two all_reduce, of 8 (n + 1) bytes together.
-std::vector<double> magnitudes(const TallMatrix& a, const std::vector<std::string>& names,
-                               const comm::Communicator& comm, int n_threads);
+std::vector<double> magnitudes(const TallRows& a, const std::vector<std::string>& names, const comm::Communicator& comm,
+                               int n_threads);
 
 /// The map times the power of two that makes all values at most 1 in magnitude. Local.
 BoundedMap bounded(ColumnMap map, const std::vector<double>& magnitudes);
@@ -39,7 +39,7 @@ struct Moments {
   std::vector<double> deviations;  ///< 0 where all values are the same; empty if not wanted
 };
 /// Of a matrix with rows; deviations of one row are 0. Collective, as two column_sums(), three for deviations.
-Moments moments(const TallMatrix& a, const std::vector<double>& magnitudes, Moments::Wanted wanted,
+Moments moments(const TallRows& a, const std::vector<double>& magnitudes, Moments::Wanted wanted,
                 const comm::Communicator& comm, int n_threads);
 
 }  // namespace podere::linalg

@@ -32,7 +32,7 @@ void refuse_huge(const std::vector<double>& magnitudes, const std::vector<std::s
 
 /// Whatever each thread has for each column, in slices of rows: use(mine, begin, end).
 template <typename T, typename Use>
-std::vector<std::vector<T>> by_thread(const TallMatrix& a, std::size_t n, int n_threads, Use&& use) {
+std::vector<std::vector<T>> by_thread(const TallRows& a, std::size_t n, int n_threads, Use&& use) {
   std::vector<std::vector<T>> all(static_cast<std::size_t>(std::max(n_threads, 1)), std::vector<T>(n));
   parallel_for_slices(n_threads, a.n_rows(), kSliceRows, [&](std::size_t begin, std::size_t end, int thread) {
     use(all[static_cast<std::size_t>(thread)], begin, end);
@@ -40,7 +40,7 @@ std::vector<std::vector<T>> by_thread(const TallMatrix& a, std::size_t n, int n_
   return all;
 }
 
-std::vector<std::uint64_t> count_missing(const TallMatrix& a, const comm::Communicator& comm, int n_threads) {
+std::vector<std::uint64_t> count_missing(const TallRows& a, const comm::Communicator& comm, int n_threads) {
   const auto by_threads = by_thread<std::uint64_t>(
       a, a.n_columns(), n_threads, [&](std::vector<std::uint64_t>& mine, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i < end; ++i) {
@@ -57,7 +57,7 @@ std::vector<std::uint64_t> count_missing(const TallMatrix& a, const comm::Commun
 }
 
 /// Exact sums of the values of some columns that are not missing.
-std::vector<ExactSum> sums_of(const TallMatrix& a, const std::vector<std::size_t>& columns,
+std::vector<ExactSum> sums_of(const TallRows& a, const std::vector<std::size_t>& columns,
                               const comm::Communicator& comm, int n_threads) {
   auto by_threads = by_thread<ExactSum>(a, columns.size(), n_threads,
                                         [&](std::vector<ExactSum>& mine, std::size_t begin, std::size_t end) {
@@ -78,7 +78,7 @@ std::vector<ExactSum> sums_of(const TallMatrix& a, const std::vector<std::size_t
 
 }  // namespace
 
-Prepared prepare(const TallMatrix& a, const std::vector<std::string>& names, const Preparation& wanted,
+Prepared prepare(const TallRows& a, const std::vector<std::string>& names, const Preparation& wanted,
                  const comm::Communicator& comm, int n_threads) {
   const std::vector<double> largest = magnitudes(a, names, comm, n_threads);
   refuse_huge(largest, names);

@@ -38,7 +38,7 @@ struct PackedRows {
   std::function<void(std::size_t begin, std::size_t end, double* packed)> pack_rows;
 };
 
-PackedRows rows_of(const TallMatrix& a, const ColumnMap& map) {
+PackedRows rows_of(const TallRows& a, const ColumnMap& map) {
   return {a.n_global_rows(), a.n_rows(), a.n_columns(), [&](std::size_t begin, std::size_t end, double* packed) {
             const std::size_t n = a.n_columns();
             pack(a.values().subspan(begin * n, (end - begin) * n), map.shift, map.factor, packed);
@@ -152,7 +152,7 @@ Products products_of(const PackedRows& a, const Eigen::MatrixXd& x, const comm::
 
 void use_the_same_blocks_everywhere() { Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20); }
 
-Eigen::MatrixXd gram(const TallMatrix& a, const ColumnMap& map, const comm::Communicator& comm, int n_threads) {
+Eigen::MatrixXd gram(const TallRows& a, const ColumnMap& map, const comm::Communicator& comm, int n_threads) {
   return gram_of(rows_of(a, map), comm, n_threads);
 }
 
@@ -160,7 +160,7 @@ Eigen::MatrixXd gram(const RowBlocks& a, const comm::Communicator& comm, int n_t
   return gram_of(rows_of(a), comm, n_threads);
 }
 
-Products products(const TallMatrix& a, const ColumnMap& map, const Eigen::MatrixXd& x, const comm::Communicator& comm,
+Products products(const TallRows& a, const ColumnMap& map, const Eigen::MatrixXd& x, const comm::Communicator& comm,
                   int n_threads) {
   return products_of(rows_of(a, map), x, comm, n_threads);
 }
@@ -169,7 +169,7 @@ Products products(const RowBlocks& a, const Eigen::MatrixXd& x, const comm::Comm
   return products_of(rows_of(a), x, comm, n_threads);
 }
 
-Eigen::VectorXd column_sums(const TallMatrix& a, const ColumnMap& map, Power power, const comm::Communicator& comm,
+Eigen::VectorXd column_sums(const TallRows& a, const ColumnMap& map, Power power, const comm::Communicator& comm,
                             int n_threads) {
   const std::size_t n = a.n_columns();
   const Splitters splitters = splitters_for(static_cast<double>(a.n_global_rows()) + 1, n_blocks(a.n_global_rows()));
@@ -186,7 +186,7 @@ Eigen::VectorXd column_sums(const TallMatrix& a, const ColumnMap& map, Power pow
   return total_of(std::move(sums), comm).col(0);
 }
 
-TallMatrix multiply(const TallMatrix& a, const ColumnMap& map, const Eigen::MatrixXd& x, int n_threads) {
+TallMatrix multiply(const TallRows& a, const ColumnMap& map, const Eigen::MatrixXd& x, int n_threads) {
   const PackedColumns columns = pack_columns(x);
   const auto l = static_cast<std::size_t>(x.cols());
   TallMatrix result(a.n_global_rows(), l, a.rows());

@@ -28,7 +28,7 @@ struct RowBlocks {
 ///
 /// Blocks of kChainRows rows are summed row by row, in fused multiply-adds, and these sums without an order (see
 /// Splitters): the error is that of a sum of kChainRows products, on any matrix of up to 2^48 rows.
-Eigen::MatrixXd gram(const TallMatrix& a, const ColumnMap& map, const comm::Communicator& comm, int n_threads);
+Eigen::MatrixXd gram(const TallRows& a, const ColumnMap& map, const comm::Communicator& comm, int n_threads);
 Eigen::MatrixXd gram(const RowBlocks& a, const comm::Communicator& comm, int n_threads);
 
 /// What one pass over the rows of A gives, with some columns X [n x l]: all that a Rayleigh-Ritz step needs.
@@ -38,17 +38,17 @@ struct Products {
 };
 /// Values of A under the map are at most 1 in magnitude, and columns of X have norms of at most 1. 4 m n l operations
 /// over all executors; one all_reduce of 16 (n + l) l bytes.
-Products products(const TallMatrix& a, const ColumnMap& map, const Eigen::MatrixXd& x, const comm::Communicator& comm,
+Products products(const TallRows& a, const ColumnMap& map, const Eigen::MatrixXd& x, const comm::Communicator& comm,
                   int n_threads);
 Products products(const RowBlocks& a, const Eigen::MatrixXd& x, const comm::Communicator& comm, int n_threads);
 
 /// The sum of each column's values, or of their squares, which must be at most 1 in magnitude. One all_reduce of 16 n
 /// bytes.
 enum class Power { kFirst, kSecond };
-Eigen::VectorXd column_sums(const TallMatrix& a, const ColumnMap& map, Power power, const comm::Communicator& comm,
+Eigen::VectorXd column_sums(const TallRows& a, const ColumnMap& map, Power power, const comm::Communicator& comm,
                             int n_threads);
 
 /// A X, the rows that this executor holds of A. Each element is one chain of fused multiply-adds. Local.
-TallMatrix multiply(const TallMatrix& a, const ColumnMap& map, const Eigen::MatrixXd& x, int n_threads);
+TallMatrix multiply(const TallRows& a, const ColumnMap& map, const Eigen::MatrixXd& x, int n_threads);
 
 }  // namespace podere::linalg

@@ -213,7 +213,7 @@ double svd_bytes(const SvdOptions& options, std::size_t n, int n_threads) {
   return sizeof(double) * (is_gram ? std::max(of_gram, of_products) : of_products + of_basis);
 }
 
-Svd svd(const TallMatrix& a, const BoundedMap& scaled, const SvdOptions& options, const comm::Communicator& comm,
+Svd svd(const TallRows& a, const BoundedMap& scaled, const SvdOptions& options, const comm::Communicator& comm,
         int n_threads, const AfterPass& after_pass) {
   use_the_same_blocks_everywhere();
   const std::size_t n = a.n_columns();
@@ -261,7 +261,7 @@ Svd svd(const TallMatrix& a, const BoundedMap& scaled, const SvdOptions& options
   return result;
 }
 
-TallMatrix left_vectors(const TallMatrix& a, const BoundedMap& scaled, const Svd& svd, int n_threads) {
+TallMatrix left_vectors(const TallRows& a, const BoundedMap& scaled, const Svd& svd, int n_threads) {
   MatrixXd x = svd.v;
   for (Index j = 0; j < x.cols(); ++j) {
     x.col(j) *= j < svd.n_resolved() ? 1 / std::ldexp(svd.s[j], -scaled.exponent) : 0;
@@ -273,7 +273,7 @@ Index Svd::n_resolved() const {
   return std::ranges::count_if(s, [&](double value) { return value > noise(v.rows()) * s[0]; });
 }
 
-double orthogonality(const TallMatrix& q, const comm::Communicator& comm, int n_threads) {
+double orthogonality(const TallRows& q, const comm::Communicator& comm, int n_threads) {
   MatrixXd products = gram(q, ColumnMap::identity(q.n_columns()), comm, n_threads);
   for (Index j = 0; j < products.cols(); ++j) {
     if (products(j, j) != 0) products(j, j) -= 1;

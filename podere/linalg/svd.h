@@ -51,13 +51,13 @@ using AfterPass = std::function<void(int n_passes, double residual)>;
 
 /// Of the matrix whose values the map gives before it is divided. The same bits on any number of executors and threads.
 /// Collective; each pass sends as gram() or products() does.
-Svd svd(const TallMatrix& a, const BoundedMap& map, const SvdOptions& options, const comm::Communicator& comm,
+Svd svd(const TallRows& a, const BoundedMap& map, const SvdOptions& options, const comm::Communicator& comm,
         int n_threads, const AfterPass& after_pass = {});
 
 /// The rows here of U = A V / s [m x rank]; where s is not resolved, columns of zeros. Local.
-TallMatrix left_vectors(const TallMatrix& a, const BoundedMap& map, const Svd& svd, int n_threads);
+TallMatrix left_vectors(const TallRows& a, const BoundedMap& map, const Svd& svd, int n_threads);
 
 /// The largest entry of |Q^T Q - 1| of columns that are to be orthonormal, or zero. Collective.
-double orthogonality(const TallMatrix& q, const comm::Communicator& comm, int n_threads);
+double orthogonality(const TallRows& q, const comm::Communicator& comm, int n_threads);
 
 }  // namespace podere::linalg

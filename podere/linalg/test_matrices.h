@@ -35,11 +35,11 @@ inline const comm::Communicator& alone() {
 }
 
 /// The values as they are, for svd().
-inline BoundedMap as_they_are(const TallMatrix& a) {
+inline BoundedMap as_they_are(const TallRows& a) {
   return bounded(ColumnMap::identity(a.n_columns()), magnitudes(a, {}, alone(), 1));
 }
 
-inline Eigen::MatrixXd dense(const TallMatrix& a) {
+inline Eigen::MatrixXd dense(const TallRows& a) {
   Eigen::MatrixXd result(static_cast<Eigen::Index>(a.n_rows()), static_cast<Eigen::Index>(a.n_columns()));
   for (std::size_t i = 0; i < a.n_rows(); ++i) {
     for (std::size_t j = 0; j < a.n_columns(); ++j) {

@@ -3,11 +3,9 @@
 #include <fmt/format.h>
 
 #include <Eigen/Core>
-#include <algorithm>
 #include <utility>
 
 #include "podere/base/error.h"
-#include "podere/base/parallel.h"
 #include "podere/comm/communicator.h"
 #include "podere/io/memory_room.h"
 #include "podere/linalg/products.h"
@@ -27,23 +25,15 @@ auto in_words_of_x(Phase&& phase) {
   }
 }
 
-linalg::TallMatrix copy_of(const ArrayView& values, int n_threads) {
-  linalg::TallMatrix copy(values.n_rows, values.n_columns, table::rows_of(values.n_rows, 0, 1));
-  constexpr std::size_t kGrainRows = 256;
-  parallel_for_slices(n_threads, values.n_rows, kGrainRows, [&](std::size_t begin, std::size_t end, int) {
-    std::copy(values.begin + begin * values.n_columns, values.begin + end * values.n_columns,
-              copy.values().data() + begin * values.n_columns);
-  });
-  return copy;
+linalg::TallRows rows_of(const ArrayView& values) {
+  return {values.n_rows, values.n_columns, table::rows_of(values.n_rows, 0, 1), values.begin};
 }
 
-void check_memory_of(const ArrayView& values, const linalg::SvdOptions& options, int n_threads,
-                     const comm::Communicator& alone) {
-  const double copy = static_cast<double>(values.n_rows) * static_cast<double>(values.n_columns) * sizeof(double);
-  const double more = linalg::svd_bytes(options, values.n_columns, n_threads);
-  io::check_memory({fmt::format("X: a copy of {} rows and {} columns, and {} ({:.1f} GB),", values.n_rows,
-                                values.n_columns, "products of these", more * 1e-9),
-                    copy + more, "use fewer rows or columns, a smaller n_components, or fewer n_jobs"},
+void check_memory(const ArrayView& values, const linalg::SvdOptions& options, int n_threads,
+                  const comm::Communicator& alone) {
+  io::check_memory({fmt::format("X: products of {} columns", values.n_columns),
+                    linalg::svd_bytes(options, values.n_columns, n_threads),
+                    "use fewer columns, a smaller n_components, or fewer n_jobs"},
                    alone);
 }
 
@@ -53,8 +43,8 @@ std::optional<ArraySvd> svd_of_array(const ArrayView& values, const std::vector<
                                      const linalg::Preparation& preparation, const linalg::SvdOptions& options,
                                      bool wants_left, int n_threads, Progress& progress) {
   const comm::Communicator alone = comm::Communicator::self();
-  check_memory_of(values, options, n_threads, alone);
-  const linalg::TallMatrix a = copy_of(values, n_threads);
+  check_memory(values, options, n_threads, alone);
+  const linalg::TallRows a = rows_of(values);
   const linalg::Prepared prepared =
       in_words_of_x([&] { return linalg::prepare(a, names, preparation, alone, n_threads); });
   const auto after_pass = [&](int n_passes, double residual) {
@@ -73,7 +63,7 @@ std::optional<ArraySvd> svd_of_array(const ArrayView& values, const std::vector<
 linalg::TallMatrix scores_of_array(const ArrayView& values, const std::vector<std::string>& names,
                                    const std::vector<double>& mean, const ArrayView& vectors, int n_threads) {
   const comm::Communicator alone = comm::Communicator::self();
-  const linalg::TallMatrix a = copy_of(values, n_threads);
+  const linalg::TallRows a = rows_of(values);
   in_words_of_x([&] { return linalg::magnitudes(a, names, alone, n_threads); });
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Eigen::MatrixXd v = Eigen::Map<const RowMajor>(vectors.begin, static_cast<Eigen::Index>(vectors.n_rows),

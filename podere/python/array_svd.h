@@ -26,7 +26,7 @@ struct ArraySvd {
   std::optional<linalg::TallMatrix> left;  ///< where it is wanted
 };
 
-/// What `podere svd` finds for the same values, bit for bit; on a copy of them. Nothing, if progress.stop_requested()
+/// What `podere svd` finds for the same values, bit for bit. Nothing, if progress.stop_requested()
 /// after a pass. Throws InputError that begins with "X".
 std::optional<ArraySvd> svd_of_array(const ArrayView& values, const std::vector<std::string>& names,
                                      const linalg::Preparation& preparation, const linalg::SvdOptions& options,

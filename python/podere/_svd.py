@@ -151,8 +151,9 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         Parameters
         ----------
         X : array or DataFrame of shape (n_samples, n_features), or Table
-            Numbers, which are taken as float64, in one copy. Missing values are refused. Of a Table of a session its
-            features, which are float32: its executors do the work, and `n_jobs` is not asked.
+            Numbers, which are taken as float64: an array that is float64, row by row, is not copied. Missing values are
+            refused. Of a Table of a session its features, which are float32: its executors do the work, and `n_jobs` is
+            not asked.
         y : ignored
 
         Returns

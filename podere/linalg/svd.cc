@@ -20,14 +20,14 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr std::size_t kMostGramColumns = 1000;  ///< whose eigenvectors take about a second
-constexpr Index kMoreColumns = 8;               ///< than asked for, on which convergence depends
+constexpr std::size_t kMoreColumns = 8;         ///< than asked for, on which convergence of kKrylov depends
 constexpr Index kMostBlocks = 8;                ///< of a basis, before a restart
 
 /// Of singular values of A V, in the largest: what rounding leaves where zero would be right.
 double noise(Index n) { return 64 * std::numeric_limits<double>::epsilon() * std::sqrt(static_cast<double>(n)); }
 
-std::size_t block_columns(std::size_t rank, std::size_t n) {
-  const std::size_t wanted = rank + static_cast<std::size_t>(kMoreColumns);
+std::size_t block_columns(SvdMethod method, std::size_t rank, std::size_t n) {
+  const std::size_t wanted = rank + (method == SvdMethod::kKrylov ? kMoreColumns : 0);
   return std::min(n, (wanted + kResultColumns - 1) / kResultColumns * kResultColumns);
 }
 
@@ -197,7 +197,8 @@ void fix_signs(MatrixXd& v) {
 
 SvdMethod chosen_method(const SvdOptions& options, std::size_t n) {
   if (options.method != SvdMethod::kAutomatic) return options.method;
-  const std::size_t most_of_a_basis = static_cast<std::size_t>(kMostBlocks) * block_columns(options.rank, n);
+  const std::size_t most_of_a_basis =
+      static_cast<std::size_t>(kMostBlocks) * block_columns(SvdMethod::kKrylov, options.rank, n);
   return n <= kMostGramColumns || most_of_a_basis > n ? SvdMethod::kGram : SvdMethod::kKrylov;
 }
 
@@ -206,11 +207,11 @@ double svd_bytes(const SvdOptions& options, std::size_t n, int n_threads) {
   const auto threads = static_cast<double>(n_threads);
   // Sums of each thread; then these, by rows, as they are sent, and as a matrix.
   const double of_gram = columns * columns * (threads + 4);
-  const auto block = static_cast<double>(block_columns(options.rank, n));
+  const SvdMethod method = chosen_method(options, n);
+  const auto block = static_cast<double>(block_columns(method, options.rank, n));
   const double of_products = columns * block * (2 * threads + 5);
   const double of_basis = columns * block * 3 * static_cast<double>(kMostBlocks);
-  const bool is_gram = chosen_method(options, n) == SvdMethod::kGram;
-  return sizeof(double) * (is_gram ? std::max(of_gram, of_products) : of_products + of_basis);
+  return sizeof(double) * (method == SvdMethod::kGram ? std::max(of_gram, of_products) : of_products + of_basis);
 }
 
 Svd svd(const TallRows& a, const BoundedMap& scaled, const SvdOptions& options, const comm::Communicator& comm,
@@ -218,10 +219,10 @@ Svd svd(const TallRows& a, const BoundedMap& scaled, const SvdOptions& options, 
   use_the_same_blocks_everywhere();
   const std::size_t n = a.n_columns();
   const auto rank = static_cast<Index>(options.rank);
-  const auto block = static_cast<Index>(block_columns(options.rank, n));
-  Search search(rank, block, options.tolerance);
   Svd result;
   result.method = chosen_method(options, n);
+  const auto block = static_cast<Index>(block_columns(result.method, options.rank, n));
+  Search search(rank, block, options.tolerance);
   const auto look_at = [&](const MatrixXd& x) {
     search.add(x, products(a, scaled.map, x, comm, n_threads));
     ++result.n_passes;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "podere/base/error.h"
 #include "podere/base/portable_math.h"
@@ -26,13 +27,23 @@ double mean_loss(const comm::Communicator& comm, std::span<const float> predicti
   });
 }
 
+double squared_difference(double label, double prediction) { return (prediction - label) * (prediction - label); }
+
 }  // namespace
 
 double root_mean_squared_error(const comm::Communicator& comm, std::span<const float> predictions,
                                std::span<const float> labels, std::span<const float> weights) {
-  return std::sqrt(mean_loss(comm, predictions, labels, weights, false, [](double label, double prediction) {
-    return (prediction - label) * (prediction - label);
-  }));
+  return std::sqrt(mean_loss(comm, predictions, labels, weights, false, squared_difference));
+}
+
+double r2(const comm::Communicator& comm, std::span<const float> predictions, std::span<const float> labels,
+          std::span<const float> weights) {
+  const double squared_error = mean_loss(comm, predictions, labels, weights, false, squared_difference);
+  const double mean = weighted_mean(comm, labels.size(), weights, [&](std::size_t i) { return labels[i]; });
+  const double variance =
+      weighted_mean(comm, labels.size(), weights, [&](std::size_t i) { return squared_difference(labels[i], mean); });
+  const double rounding = 2 * std::numeric_limits<double>::epsilon() * mean;  // of the mean of equal labels
+  return variance > rounding * rounding ? 1 - squared_error / variance : std::numeric_limits<double>::quiet_NaN();
 }
 
 double mean_absolute_error(const comm::Communicator& comm, std::span<const float> predictions,

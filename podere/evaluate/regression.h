@@ -14,6 +14,11 @@ namespace podere::evaluate {
 double root_mean_squared_error(const comm::Communicator& comm, std::span<const float> predictions,
                                std::span<const float> labels, std::span<const float> weights);
 
+/// R²: 1 minus the mean of squared differences, in the variance of the labels. 0 is what their mean predicts; NaN where
+/// all labels are equal. Labels are finite.
+double r2(const comm::Communicator& comm, std::span<const float> predictions, std::span<const float> labels,
+          std::span<const float> weights);
+
 /// Weighted mean of |y - p|. Labels are finite.
 double mean_absolute_error(const comm::Communicator& comm, std::span<const float> predictions,
                            std::span<const float> labels, std::span<const float> weights);

@@ -19,6 +19,7 @@ using Measure = std::function<double(Labels predictions, Labels labels, Labels w
 const Measure kRmse = [](Labels p, Labels y, Labels w) {
   return root_mean_squared_error(comm::Communicator::self(), p, y, w);
 };
+const Measure kR2 = [](Labels p, Labels y, Labels w) { return r2(comm::Communicator::self(), p, y, w); };
 const Measure kMae = [](Labels p, Labels y, Labels w) {
   return mean_absolute_error(comm::Communicator::self(), p, y, w);
 };
@@ -49,6 +50,9 @@ TEST(Regression, MeasuresAreWhatAPlainLoopFinds) {
       EXPECT_NEAR(measure(rows.scores, rows.labels, weights), expected, 1e-13 * std::abs(expected));
     };
     expect(kRmse, std::sqrt(plain_mean(rows, is_weighted, [](double y, double p) { return std::pow(y - p, 2); })));
+    const double mean = plain_mean(rows, is_weighted, [](double y, double) { return y; });
+    const double variance = plain_mean(rows, is_weighted, [&](double y, double) { return std::pow(y - mean, 2); });
+    expect(kR2, 1 - std::pow(kRmse(rows.scores, rows.labels, weights), 2) / variance);
     expect(kMae, plain_mean(rows, is_weighted, [](double y, double p) { return std::abs(y - p); }));
     expect(kPinball, plain_mean(rows, is_weighted, [](double y, double p) { return (y - p) * (y > p ? 0.8 : -0.2); }));
     expect(kDeviance, plain_mean(rows, is_weighted,
@@ -66,7 +70,9 @@ TEST(Regression, MeasuresOfAFewRowsAreThoseByHand) {
   EXPECT_EQ(kDeviance(std::vector{2.0F}, std::vector{2.0F}, {}), 0);
   EXPECT_EQ(kDeviance(std::vector{0.0F}, std::vector{0.0F}, {}), 0);
   EXPECT_TRUE(std::isinf(kDeviance(std::vector{0.0F}, std::vector{1.0F}, {})));
-  for (const Measure& measure : {kRmse, kMae, kPinball, kDeviance}) EXPECT_TRUE(std::isnan(measure({}, {}, {})));
+  EXPECT_DOUBLE_EQ(kR2(predictions, labels, {}), 1 - 25 / (14.0 / 3));
+  EXPECT_TRUE(std::isnan(kR2(predictions, std::vector{0.1F, 0.1F, 0.1F}, {})));
+  for (const Measure& measure : {kRmse, kR2, kMae, kPinball, kDeviance}) EXPECT_TRUE(std::isnan(measure({}, {}, {})));
 }
 
 TEST(Regression, LabelsOutOfTheirSetAreNamed) {
@@ -79,7 +85,7 @@ TEST(Regression, LabelsOutOfTheirSetAreNamed) {
     return "accepted";
   };
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  for (const Measure& measure : {kRmse, kMae, kPinball}) {
+  for (const Measure& measure : {kRmse, kR2, kMae, kPinball}) {
     EXPECT_EQ(refusal(measure, nan), "a label is nan: labels must be finite numbers");
     EXPECT_EQ(refusal(measure, -1), "accepted");
   }

@@ -51,7 +51,8 @@ Json measure_many_classes(const Communicator& comm, std::size_t n_classes, const
 Json measure_numbers(const Communicator& comm, const MeasuredRows& rows) {
   const auto& [predictions, labels, weights] = rows;
   return {{"root_mean_squared_error", evaluate::root_mean_squared_error(comm, predictions, labels, weights)},
-          {"mean_absolute_error", evaluate::mean_absolute_error(comm, predictions, labels, weights)}};
+          {"mean_absolute_error", evaluate::mean_absolute_error(comm, predictions, labels, weights)},
+          {"r2", evaluate::r2(comm, predictions, labels, weights)}};
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ from ._jobs import JobRunner
 from ._stored_table import StoredTable
 
 _MEASURES = ("rows", "auc", "accuracy", "log_loss", "confusion", "mean_poisson_deviance", "pinball_loss",
-             "root_mean_squared_error", "mean_absolute_error", "inertia", "silhouette", "silhouette_rows", "log_likelihood",
+             "root_mean_squared_error", "mean_absolute_error", "r2", "inertia", "silhouette", "silhouette_rows", "log_likelihood",
              "bic", "aic", "anomalies", "anomaly_share", "median_score", "score_percentile_95", "score_percentile_99",
              "largest_score")
 

@@ -181,6 +181,7 @@ def test_poisson_predicts_the_mean_of_counts(podere):
     deviance = numpy.mean(2 * (y * logs - y + p))
     assert facts["mean_poisson_deviance"] == pytest.approx(deviance, abs=1e-6)
     assert facts["mean_absolute_error"] == pytest.approx(numpy.abs(y - p).mean(), abs=1e-6)
+    assert facts["r2"] == pytest.approx(1 - ((y - p)**2).mean() / y.var(), abs=1e-6)
     assert p.mean() == pytest.approx(y.mean(), rel=0.01)
     podere.done("convert", "m.json", "--to", "xgboost", "-o", "xgboost.json")
     theirs = xgboost.Booster(model_file=str(podere.folder / "xgboost.json")).predict(

@@ -173,7 +173,7 @@ Json run(const ProjectJob& job, const JobContext& context) {
   }
   const double load_seconds = watch.restart();
   in_words_of(job.table, matrix.names,
-              [&] { return linalg::magnitudes(matrix.values, matrix.names, comm, context.n_threads); });
+              [&] { return linalg::ranges(matrix.values, matrix.names, comm, context.n_threads); });
   context.progress.report({"project", 0, 1, {}});
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const auto rank = static_cast<Eigen::Index>(job.vectors.size() / n);

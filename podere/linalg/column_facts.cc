@@ -26,15 +26,13 @@ std::uint64_t first_not_finite(const TallRows& a, std::size_t begin, std::size_t
 /// The least exponent: 2^1000 is a double, and so is its product with any value that is small enough.
 constexpr int kLeast = -1000;
 
-/// The power of two that values of a column are divided by to be at most 1 in magnitude; kLeast if all are zero.
-int exponent_of(double magnitude, double shift, double factor) {
-  int exponent = kLeast;
-  if (factor == 0) return exponent;
+/// The power of two that the values of a column are divided by, after (value - shift) * factor, to be at most 1 in
+/// magnitude; kLeast if all are zero.
+int exponent_of(const ColumnRanges& ranges, std::size_t j, double shift, double factor) {
+  const double magnitude = std::max(std::fabs(ranges.least[j] - shift), std::fabs(ranges.largest[j] - shift));
+  if (magnitude == 0 || factor == 0) return kLeast;
   // By exponents, since the product itself may be beyond the largest double.
-  for (const double part : {magnitude, std::fabs(shift)}) {
-    if (part > 0) exponent = std::max(exponent, std::ilogb(part) + std::ilogb(factor) + 3);
-  }
-  return exponent;
+  return std::max(kLeast, std::ilogb(magnitude) + std::ilogb(factor) + 2);
 }
 
 }  // namespace
@@ -45,71 +43,83 @@ NotFinite::NotFinite(std::uint64_t row, std::size_t column, const std::string& n
       row_(row),
       column_(column) {}
 
-std::vector<double> magnitudes(const TallRows& a, const std::vector<std::string>& names, const comm::Communicator& comm,
-                               int n_threads) {
+ColumnRanges ranges(const TallRows& a, const std::vector<std::string>& names, const comm::Communicator& comm,
+                    int n_threads) {
+  const std::size_t n = a.n_columns();
   const std::size_t n_pieces = (a.n_rows() + kGrainRows - 1) / kGrainRows;
   std::vector<std::uint64_t> not_finite(n_pieces + 1, kNone);
-  std::vector<std::vector<double>> largest(static_cast<std::size_t>(std::max(n_threads, 1)),
-                                           std::vector<double>(a.n_columns(), 0.0));
+  // Of each column the largest value, and the largest of its negative: one reduction finds both.
+  std::vector<std::vector<double>> extremes(static_cast<std::size_t>(std::max(n_threads, 1)),
+                                            std::vector<double>(2 * n, -std::numeric_limits<double>::infinity()));
   parallel_for_slices(n_threads, a.n_rows(), kGrainRows, [&](std::size_t begin, std::size_t end, int thread) {
-    std::vector<double>& mine = largest[static_cast<std::size_t>(thread)];
-    std::vector<double> zeros(a.n_columns(), 0.0);  // NaN where a value is not finite
+    double* const largest = extremes[static_cast<std::size_t>(thread)].data();
+    double* const of_negatives = largest + n;
+    std::vector<double> zeros(n, 0.0);  // NaN where a value is not finite
     for (std::size_t i = begin; i < end; ++i) {
       const double* const row = a.row(i).data();
-      for (std::size_t j = 0; j < zeros.size(); ++j) {
-        mine[j] = std::max(mine[j], std::fabs(row[j]));
+      for (std::size_t j = 0; j < n; ++j) {
+        largest[j] = std::max(largest[j], row[j]);
+        of_negatives[j] = std::max(of_negatives[j], -row[j]);
         zeros[j] += row[j] * 0;
       }
     }
     const bool is_finite = std::ranges::all_of(zeros, [](double zero) { return zero == 0; });
     if (!is_finite) not_finite[begin / kGrainRows] = first_not_finite(a, begin, end);
   });
-  for (const std::vector<double>& other : largest) {
-    for (std::size_t j = 0; j < a.n_columns(); ++j) largest[0][j] = std::max(largest[0][j], other[j]);
+  std::vector<double>& all = extremes[0];
+  for (const std::vector<double>& other : extremes) {
+    std::ranges::transform(all, other, all.begin(), [](double x, double y) { return std::max(x, y); });
   }
   const std::uint64_t first = comm.all_reduce(std::ranges::min(not_finite), comm::Reduction::kMin);
   if (first != kNone) {
-    const std::size_t column = static_cast<std::size_t>(first % a.n_columns());
-    throw NotFinite(first / a.n_columns(), column, names.empty() ? "" : names[column]);
+    const std::size_t column = static_cast<std::size_t>(first % n);
+    throw NotFinite(first / n, column, names.empty() ? "" : names[column]);
   }
-  comm.all_reduce(std::span(largest[0]), comm::Reduction::kMax);
-  return largest[0];
+  comm.all_reduce(std::span(all), comm::Reduction::kMax);
+  if (a.n_global_rows() == 0) std::ranges::fill(all, 0.0);
+  ColumnRanges found{.least = {}, .largest = {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)}};
+  for (std::size_t j = 0; j < n; ++j) found.least.push_back(-all[n + j]);
+  return found;
 }
 
-BoundedMap bounded(ColumnMap map, const std::vector<double>& magnitudes) {
+BoundedMap bounded(ColumnMap map, const ColumnRanges& ranges) {
   int exponent = kLeast;
-  for (std::size_t j = 0; j < magnitudes.size(); ++j) {
-    exponent = std::max(exponent, exponent_of(magnitudes[j], map.shift[j], map.factor[j]));
+  for (std::size_t j = 0; j < map.shift.size(); ++j) {
+    exponent = std::max(exponent, exponent_of(ranges, j, map.shift[j], map.factor[j]));
   }
-  if (std::ranges::all_of(magnitudes, [](double magnitude) { return magnitude == 0; })) exponent = 0;
+  if (exponent == kLeast) exponent = 0;
   for (double& factor : map.factor) factor = std::ldexp(factor, -exponent);
   return {std::move(map), exponent};
 }
 
-Moments moments(const TallRows& a, const std::vector<double>& magnitudes, Moments::Wanted wanted,
-                const comm::Communicator& comm, int n_threads) {
+Moments moments(const TallRows& a, const ColumnRanges& ranges, Moments::Wanted wanted, const comm::Communicator& comm,
+                int n_threads) {
   // Each column is divided by a power of its own, so that one of huge values costs the others no digits.
   const auto m = static_cast<double>(a.n_global_rows());
-  ColumnMap map = ColumnMap::identity(a.n_columns());
-  std::vector<int> exponents;
-  for (std::size_t j = 0; j < a.n_columns(); ++j) {
-    exponents.push_back(exponent_of(magnitudes[j], magnitudes[j], 1));
-    map.factor[j] = std::ldexp(1.0, -exponents[j]);
-  }
+  const std::size_t n = a.n_columns();
+  ColumnMap map = ColumnMap::identity(n);
+  std::vector<int> exponents(n);
+  const auto divide = [&] {
+    for (std::size_t j = 0; j < n; ++j) {
+      exponents[j] = exponent_of(ranges, j, map.shift[j], 1);
+      map.factor[j] = std::ldexp(1.0, -exponents[j]);
+    }
+  };
   for (int turn = 0; turn < 2; ++turn) {  // the second turn adds the mean of what is left: its rounding errors
+    divide();
     const Eigen::VectorXd sums = column_sums(a, map, Power::kFirst, comm, n_threads);
-    for (std::size_t j = 0; j < a.n_columns(); ++j) {
+    for (std::size_t j = 0; j < n; ++j) {
       map.shift[j] += std::ldexp(sums[static_cast<Eigen::Index>(j)] / m, exponents[j]);
+      if (ranges.least[j] == ranges.largest[j]) map.shift[j] = ranges.least[j];
     }
   }
   Moments result{.means = map.shift, .deviations = {}};
   if (wanted == Moments::Wanted::kMeans) return result;
+  divide();
   const Eigen::VectorXd squares = column_sums(a, map, Power::kSecond, comm, n_threads);
-  for (std::size_t j = 0; j < a.n_columns(); ++j) {
-    const double deviation = m > 1 ? std::sqrt(squares[static_cast<Eigen::Index>(j)] / (m - 1)) : 0;
-    // Where all values are equal, what is left is at most the rounding of the mean.
-    const double rounding = 2 * std::numeric_limits<double>::epsilon() * std::fabs(result.means[j]) * map.factor[j];
-    result.deviations.push_back(deviation > rounding ? std::ldexp(deviation, exponents[j]) : 0);
+  for (std::size_t j = 0; j < n; ++j) {
+    const double variance = m > 1 ? squares[static_cast<Eigen::Index>(j)] / (m - 1) : 0;
+    result.deviations.push_back(std::ldexp(std::sqrt(variance), exponents[j]));
   }
   return result;
 }

@@ -1,6 +1,8 @@
 // What the columns of a tall matrix are like.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,13 +25,21 @@ class NotFinite : public InputError {
   std::size_t column_;
 };
 
-/// Of each column the largest magnitude; 0 if there are no rows. Throws NotFinite, the same on all ranks, for the first
-/// row with such a value; `names` of columns may be empty. Collective: two all_reduce, of 8 (n + 1) bytes together.
-std::vector<double> magnitudes(const TallRows& a, const std::vector<std::string>& names, const comm::Communicator& comm,
-                               int n_threads);
+/// The least and the largest value of each column; both 0 if there are no rows.
+struct ColumnRanges {
+  std::vector<double> least;
+  std::vector<double> largest;
+
+  double magnitude(std::size_t j) const { return std::max(-least[j], largest[j]); }
+  bool operator==(const ColumnRanges&) const = default;
+};
+/// Throws NotFinite, the same on all ranks, for the first row with such a value; `names` of columns may be empty.
+/// Collective: two all_reduce, of 16 n + 8 bytes together.
+ColumnRanges ranges(const TallRows& a, const std::vector<std::string>& names, const comm::Communicator& comm,
+                    int n_threads);
 
 /// The map times the power of two that makes all values at most 1 in magnitude. Local.
-BoundedMap bounded(ColumnMap map, const std::vector<double>& magnitudes);
+BoundedMap bounded(ColumnMap map, const ColumnRanges& ranges);
 
 /// Mean and standard deviation (of m - 1) of each column.
 struct Moments {
@@ -39,7 +49,7 @@ struct Moments {
   std::vector<double> deviations;  ///< 0 where all values are the same; empty if not wanted
 };
 /// Of a matrix with rows; deviations of one row are 0. Collective, as two column_sums(), three for deviations.
-Moments moments(const TallRows& a, const std::vector<double>& magnitudes, Moments::Wanted wanted,
-                const comm::Communicator& comm, int n_threads);
+Moments moments(const TallRows& a, const ColumnRanges& ranges, Moments::Wanted wanted, const comm::Communicator& comm,
+                int n_threads);
 
 }  // namespace podere::linalg

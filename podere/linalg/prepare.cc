@@ -23,11 +23,12 @@ std::string column_text(const std::vector<std::string>& names, std::size_t colum
   return "column " + printable(names[column]);
 }
 
-void refuse_huge(const std::vector<double>& magnitudes, const std::vector<std::string>& names) {
-  const auto largest = std::ranges::max_element(magnitudes);
-  if (*largest <= kMost) return;
-  throw_input_error("{} has values of up to {}, allowed are {}: divide them",
-                    column_text(names, static_cast<std::size_t>(largest - magnitudes.begin())), *largest, kMost);
+void refuse_huge(const ColumnRanges& ranges, const std::vector<std::string>& names) {
+  for (std::size_t j = 0; j < ranges.least.size(); ++j) {
+    if (ranges.magnitude(j) <= kMost) continue;
+    throw_input_error("{} has values of up to {}, allowed are {}: divide them", column_text(names, j),
+                      ranges.magnitude(j), kMost);
+  }
 }
 
 /// Whatever each thread has for each column, in slices of rows: use(mine, begin, end).
@@ -80,13 +81,13 @@ std::vector<ExactSum> sums_of(const TallRows& a, const std::vector<std::size_t>&
 
 Prepared prepare(const TallRows& a, const std::vector<std::string>& names, const Preparation& wanted,
                  const comm::Communicator& comm, int n_threads) {
-  const std::vector<double> largest = magnitudes(a, names, comm, n_threads);
-  refuse_huge(largest, names);
+  const ColumnRanges of_values = ranges(a, names, comm, n_threads);
+  refuse_huge(of_values, names);
   ColumnMap map = ColumnMap::identity(a.n_columns());
   Prepared prepared;
   if (wanted.center || wanted.scale) {
     const auto which = wanted.scale ? Moments::Wanted::kAll : Moments::Wanted::kMeans;
-    prepared.moments = moments(a, largest, which, comm, n_threads);
+    prepared.moments = moments(a, of_values, which, comm, n_threads);
     map.shift = prepared.moments.means;
   }
   for (std::size_t j = 0; wanted.scale && j < map.factor.size(); ++j) {
@@ -96,7 +97,7 @@ Prepared prepare(const TallRows& a, const std::vector<std::string>& names, const
     }
     map.factor[j] = 1 / prepared.moments.deviations[j];
   }
-  prepared.map = bounded(std::move(map), largest);
+  prepared.map = bounded(std::move(map), of_values);
   return prepared;
 }
 

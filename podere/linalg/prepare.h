@@ -22,7 +22,7 @@ struct Prepared {
 
 /// Finds the map from the values of a matrix with rows to those that are decomposed. `names` of columns are for
 /// messages. Throws, the same on all ranks, NotFinite, and InputError for values above 1e290 and for constant columns
-/// that are to be scaled. Collective, as magnitudes() and moments().
+/// that are to be scaled. Collective, as ranges() and moments().
 Prepared prepare(const TallRows& a, const std::vector<std::string>& names, const Preparation& wanted,
                  const comm::Communicator& comm, int n_threads);
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "podere/base/error.h"
+#include "podere/linalg/svd.h"
 #include "podere/linalg/test_matrices.h"
 
 namespace podere::linalg {
@@ -70,6 +71,21 @@ TEST(Prepare, RefusesWhatCannotBeScaledAndHugeValues) {
               prepare(a, {"a", "b"}, {}, alone(), 1);
             }),
             "column 'a' has values of up to 1e+300, allowed are 1e+290: divide them");
+}
+
+/// Fill values of places where nothing was measured, which are the same in all rows.
+TEST(Prepare, HugeConstantColumnsCostTheOthersNoDigits) {
+  TallMatrix a = test_matrix(3000, 20), filled = test_matrix(3000, 20);
+  for (std::size_t i = 0; i < a.n_rows(); ++i) {
+    a.row(i)[4] = 0;
+    filled.row(i)[4] = 9.96921e36;
+  }
+  const auto values_of = [](const TallMatrix& matrix) {
+    const std::vector<std::string> names(20, "x");
+    const Prepared prepared = prepare(matrix, names, {.center = true}, alone(), 2);
+    return svd(matrix, prepared.map, {.rank = 5}, alone(), 2).s;
+  };
+  EXPECT_LT((values_of(a) - values_of(filled)).cwiseAbs().maxCoeff(), 1e-14);
 }
 
 }  // namespace

@@ -16,16 +16,16 @@ TEST(SvdDistributed, BitsDoNotDependOnRanksAndThreads) {
   for (const std::uint64_t m : {40ULL, 3000ULL, 5500ULL}) {
     const TallMatrix whole = test_matrix(m, 70);
     const TallMatrix mine = test_matrix(m, 70, world.rank(), world.size());
-    const std::vector<double> largest = magnitudes(whole, {}, self, 1);
-    EXPECT_EQ(magnitudes(mine, {}, world, 3), largest);
-    const Moments found_moments = moments(mine, largest, Moments::Wanted::kAll, world, 3);
+    const ColumnRanges of_values = ranges(whole, {}, self, 1);
+    EXPECT_EQ(ranges(mine, {}, world, 3), of_values);
+    const Moments found_moments = moments(mine, of_values, Moments::Wanted::kAll, world, 3);
     ColumnMap centered = ColumnMap::identity(70);
-    const Moments expected_moments = moments(whole, largest, Moments::Wanted::kAll, self, 1);
+    const Moments expected_moments = moments(whole, of_values, Moments::Wanted::kAll, self, 1);
     centered.shift = expected_moments.means;
     EXPECT_EQ(found_moments.means, centered.shift);
     EXPECT_EQ(found_moments.deviations, expected_moments.deviations);
-    EXPECT_EQ(moments(mine, largest, Moments::Wanted::kMeans, world, 2).means, centered.shift);
-    const BoundedMap map = bounded(centered, largest);
+    EXPECT_EQ(moments(mine, of_values, Moments::Wanted::kMeans, world, 2).means, centered.shift);
+    const BoundedMap map = bounded(centered, of_values);
     for (const SvdMethod method : {SvdMethod::kGram, SvdMethod::kKrylov}) {
       const SvdOptions options{.rank = 6, .method = method};
       const Svd expected = svd(whole, map, options, self, 1);
@@ -77,7 +77,7 @@ TEST(SvdDistributed, AllRanksRefuseWhatOneHas) {
     if (mine.rows().begin + i >= 2222) mine.row(i)[1] = NAN;
   }
   try {
-    magnitudes(mine, {}, world, 2);
+    ranges(mine, {}, world, 2);
     FAIL() << "was accepted";
   } catch (const NotFinite& error) {
     EXPECT_STREQ(error.what(), "row 2222, column 1: the value is missing or infinite");

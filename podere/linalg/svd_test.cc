@@ -133,7 +133,7 @@ TEST(ColumnFacts, NameTheFirstValueThatIsNotFinite) {
   a.row(2999)[0] = INFINITY;
   a.row(1234)[2] = NAN;
   try {
-    magnitudes(a, {"a", "b", "c", "d"}, alone(), 3);
+    ranges(a, {"a", "b", "c", "d"}, alone(), 3);
     FAIL() << "was accepted";
   } catch (const NotFinite& fault) {
     EXPECT_STREQ(fault.what(), "row 1234, column 'c': the value is missing or infinite");
@@ -150,7 +150,7 @@ TEST(ColumnFacts, MomentsAreThoseOfThePlainComputation) {
     a.row(i)[3] *= 1e200;
     a.row(i)[4] = 0;
   }
-  const Moments found = moments(a, magnitudes(a, {}, alone(), 2), Moments::Wanted::kAll, alone(), 2);
+  const Moments found = moments(a, ranges(a, {}, alone(), 2), Moments::Wanted::kAll, alone(), 2);
   const MatrixXd values = dense(a);
   for (const Index j : {0, 2, 3, 5}) {
     const double scale = j == 3 ? 1e200 : 1;

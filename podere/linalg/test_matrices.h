@@ -36,7 +36,7 @@ inline const comm::Communicator& alone() {
 
 /// The values as they are, for svd().
 inline BoundedMap as_they_are(const TallRows& a) {
-  return bounded(ColumnMap::identity(a.n_columns()), magnitudes(a, {}, alone(), 1));
+  return bounded(ColumnMap::identity(a.n_columns()), ranges(a, {}, alone(), 1));
 }
 
 inline Eigen::MatrixXd dense(const TallRows& a) {

@@ -64,7 +64,7 @@ linalg::TallMatrix scores_of_array(const ArrayView& values, const std::vector<st
                                    const std::vector<double>& mean, const ArrayView& vectors, int n_threads) {
   const comm::Communicator alone = comm::Communicator::self();
   const linalg::TallRows a = rows_of(values);
-  in_words_of_x([&] { return linalg::magnitudes(a, names, alone, n_threads); });
+  in_words_of_x([&] { return linalg::ranges(a, names, alone, n_threads); });
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
   const Eigen::MatrixXd v = Eigen::Map<const RowMajor>(vectors.begin, static_cast<Eigen::Index>(vectors.n_rows),
                                                        static_cast<Eigen::Index>(vectors.n_columns));

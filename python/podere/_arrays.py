@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length
 
 from . import _core
-from ._frames import as_rows, days_of, is_date, is_frame
+from ._frames import as_array, as_rows, days_of, is_date, is_frame
 from ._parameters import place_of
 from ._sklearn import check_array, remember_or_check_features
 from ._table import Table
@@ -67,7 +67,8 @@ def check_weight(sample_weight: Any, X: Any) -> NDArray[Any] | None:
         return None
     if isinstance(sample_weight, Real):
         return np.full(X.shape[0], float(sample_weight))
-    weights: NDArray[np.float64] = check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
+    weights: NDArray[np.float64] = check_array(as_array(sample_weight), ensure_2d=False, dtype=np.float64,
+                                               input_name="sample_weight")
     if weights.ndim != 1:
         raise ValueError(f"sample_weight has {weights.ndim} dimensions, allowed is one: a weight for each row")
     check_consistent_length(X, weights)

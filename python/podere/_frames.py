@@ -44,12 +44,23 @@ def as_rows(X: Any) -> Any:
 
 
 def as_array(values: Any) -> Any:
-    """A tensor of torch, on any device and with or without gradients, as an array; all else as it is."""
+    """A tensor of torch, on any device and with or without gradients, as an array; of a masked array what is masked as
+    NaN; all else as it is."""
+    if isinstance(values, np.ma.MaskedArray):
+        return _without_mask(values)
     if not (_is_of(values, "torch") and hasattr(values, "detach")):
         return values
     tensor = values.detach().cpu()
     tensor = tensor.to_dense() if str(tensor.layout) != "torch.strided" else tensor
     return (tensor.float() if str(tensor.dtype) == "torch.bfloat16" else tensor).numpy()
+
+
+def _without_mask(values: Any) -> Any:
+    if not np.ma.is_masked(values):
+        return values.data
+    if values.dtype.kind == "f":
+        return values.filled(np.nan)
+    return values.astype(np.float64).filled(np.nan) if values.dtype.kind in "biu" else values.astype(object).filled(None)
 
 
 def _is_of(values: Any, library: str) -> bool:

@@ -217,6 +217,22 @@ def test_arrays_of_records_have_names(session):
         session.put(numpy.zeros(4, [("v", "f4", 2)]))
 
 
+def test_what_an_array_masks_is_missing(session):
+    values = numpy.column_stack([SIZE, COUNT])
+    values[GONE, 1] = -999
+    masked, missing = numpy.ma.masked_equal(values, -999), numpy.where(values == -999, numpy.nan, values)
+    for X, y in ((masked, LABEL), (masked[:, 1:].astype(int), numpy.ma.array(LABEL))):
+        expected = GBTClassifier(n_estimators=3).fit(missing[:, -X.shape[1]:], LABEL)._model.to_text()
+        assert GBTClassifier(n_estimators=3).fit(X, y)._model.to_text() == expected
+        assert session.fit(GBTClassifier(n_estimators=3), session.put(X, y))._model.to_text() == expected
+    with pytest.raises(ValueError, match="row 3, column 'f1': the value is missing"):
+        podere.PCA(1).fit(masked)
+    with pytest.raises(ValueError, match="y contains NaN"):
+        podere.Ridge().fit(values, numpy.ma.array(SIZE, mask=GONE))
+    with pytest.raises(ValueError, match="sample_weight contains NaN"):
+        podere.Ridge().fit(values, SIZE, sample_weight=numpy.ma.array(SIZE**2, mask=GONE))
+
+
 @needs_torch
 def test_tensors_are_arrays(session):
     X = numpy.column_stack([SIZE, COUNT]).astype(numpy.float32)

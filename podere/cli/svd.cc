@@ -1,18 +1,12 @@
 // podere svd: leading singular values and vectors, and principal components.
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
 
-#include "podere/base/number.h"
-#include "podere/base/printable.h"
 #include "podere/cli/arguments.h"
-#include "podere/cli/group.h"
 #include "podere/cli/help.h"
-#include "podere/cli/outputs.h"
+#include "podere/cli/matrix_command.h"
 #include "podere/cli/print.h"
-#include "podere/cli/run_report.h"
-#include "podere/cli/shared_file.h"
-#include "podere/jobs/report_facts.h"
 #include "podere/jobs/svd_job.h"
 
 namespace podere::cli {
@@ -20,11 +14,7 @@ namespace {
 
 constexpr std::size_t kShownValues = 20;
 
-struct SvdCommand {
-  OutputOptions output;
-  GroupOptions group;
-  jobs::SvdJob job;
-  std::string path;
+struct SvdCommand : MatrixCommand<jobs::SvdJob> {
   bool no_left = false;
 };
 
@@ -35,14 +25,11 @@ void define_svd(CLI::App& app, SvdCommand& options) {
       ->required()
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
-  app.add_option("-o,--output", options.path,
-                 "File to write: arrays U, s and V (rows x rank, rank, columns x rank), for numpy.load or as HDF5")
-      ->transform(output_file())
-      ->type_name("FILE.npz|FILE.h5");
+  add_arrays_option(app, options.path, "arrays U, s and V (rows x rank, rank, columns x rank)");
   app.add_flag("--no-left", options.no_left, "Do not write U");
   app.add_flag("--center", job.center, "Subtract the mean of each column first: principal components");
   app.add_flag("--scale", job.scale, "Divide each column by its standard deviation, too");
-  add_choice(app, "--impute", job.impute, "Fill missing values in with the mean of their column, or refuse them");
+  add_impute_option(app, job.impute);
   add_choice(app, "--method", job.method,
              "Eigenvectors of A^T A (gram), block Krylov subspaces (krylov), or what suits the shape");
   app.add_option("--tolerance", job.tolerance,
@@ -58,31 +45,6 @@ void define_svd(CLI::App& app, SvdCommand& options) {
   add_job_output_options(app, options.output);
   make_common(app, {"--rank", "--center", "--executors"});
   app.footer("Example: podere svd field.npy --rank 20 --center -o components.npz");
-}
-
-/// What was read, and what became of it before the decomposition.
-void print_matrix(const Json& facts, int descriptor) {
-  const auto n_columns = facts.at("columns").get<std::uint64_t>();
-  print(fmt::format("{} rows, {} column{} of {}, read in {}\n\n", with_commas(facts.at("rows").get<std::uint64_t>()),
-                    with_commas(n_columns), n_columns == 1 ? "" : "s", facts.at("values").get<std::string>(),
-                    duration(facts.at("load_seconds").get<double>())),
-        descriptor);
-  const auto labels = facts.at("called_as_labels").get<std::vector<std::string>>();
-  if (!labels.empty()) {
-    print(fmt::format("called as labels are, and taken as any other: {} (if not: --drop)\n\n", printable_list(labels)),
-          descriptor);
-  }
-  if (!facts.contains("imputed")) return;
-  std::uint64_t n_values = 0;
-  std::vector<std::string> columns;
-  for (const auto& [name, n] : facts.at("imputed").items()) {
-    n_values += n.get<std::uint64_t>();
-    columns.push_back(name);
-  }
-  print(columns.empty() ? "no values are missing\n\n"
-                        : fmt::format("missing values filled in with their column's mean: {}, in {}\n\n",
-                                      with_commas(n_values), printable_list(columns)),
-        descriptor);
 }
 
 void print_table(const SvdCommand& options, const Json& facts, int descriptor) {
@@ -130,32 +92,14 @@ void print_trust(const SvdCommand& options, const Json& facts, int descriptor) {
 }
 
 int run_svd(SvdCommand options) {
-  const std::vector<NamedFile> outputs = {{"-o", options.path}, {"--report", options.output.report}};
-  check_outputs(outputs, options.job.table);
-  const int facts_to = prepare_outputs(outputs, {named_file("DATA", options.job.table)});
-  options.job.output_format = columns::format_of(options.path);
-  std::optional<SharedFile> file;
   options.job.left = !options.no_left;
-  if (!options.path.empty()) {
-    file.emplace(options.path);
-    options.job.output = file->path();
-  }
-  auto facts = run_job(options.group, named_run(options.output, "svd", "", jobs::name_of(options.job.table)),
-                       options.job, [&](const Json&) {
-                         if (file) file->commit();
-                       });
-  if (file) facts["output"] = options.path;
-  show_result(options.output, facts, facts_to, [&] {
-    print_matrix(facts, facts_to);
-    print_table(options, facts, facts_to);
-    print_trust(options, facts, facts_to);
-    if (file) {
-      print(fmt::format("written: {} ({}s, V)\n", options.path, options.no_left ? "" : "U, "), facts_to);
-    } else {
-      print("vectors are written with -o FILE.npz or -o FILE.h5\n", facts_to);
-    }
+  return run_matrix_command<jobs::SvdJob>(options, [&](const Json& facts, int descriptor) {
+    print_table(options, facts, descriptor);
+    print_trust(options, facts, descriptor);
+    print(options.path.empty() ? "vectors are written with -o FILE.npz or -o FILE.h5\n"
+                               : fmt::format("written: {} ({}s, V)\n", options.path, options.no_left ? "" : "U, "),
+          descriptor);
   });
-  return kDone;
 }
 
 }  // namespace

@@ -13,25 +13,11 @@
 #include "podere/base/printable.h"
 #include "podere/io/memory_room.h"
 #include "podere/jobs/job_context.h"
-#include "podere/linalg/column_facts.h"
 #include "podere/linalg/prepare.h"
 #include "podere/linalg/products.h"
-#include "podere/source/matrix.h"
 
 namespace podere::jobs {
 namespace {
-
-columns::Matrix matrix_of(const source::SourceSpec& spec, const JobContext& context) {
-  if (source::kept_name(spec.location)) {
-    return source::matrix_of(context.tables.find(spec, false), spec.location, context.comm, context.n_threads);
-  }
-  context.progress.report({"read", 0, 1, {}});
-  io::ReadFacts facts;
-  columns::Matrix matrix = source::load_matrix(spec, context.comm, context.n_threads, &facts);
-  note_file(spec, facts, context);
-  context.progress.count_rows(matrix.values.n_rows(), 0);
-  return matrix;
-}
 
 /// Throws InputError, on all ranks, for a rank that there is not, and where there is too little memory.
 void check_size(const SvdJob& job, const linalg::SvdOptions& options, const linalg::TallMatrix& values,
@@ -51,69 +37,26 @@ void check_size(const SvdJob& job, const linalg::SvdOptions& options, const lina
                    context.comm);
 }
 
-/// With the name of the source, and rows as in the file.
-template <typename Phase>
-auto in_words_of(const source::SourceSpec& source, const std::vector<std::string>& names, Phase&& phase) {
-  try {
-    return phase();
-  } catch (const linalg::NotFinite& fault) {
-    const linalg::NotFinite in_file(fault.row() + source.rows.first_row, fault.column(), names[fault.column()]);
-    throw_input_error("{}: {}; leave rows or columns out (--rows, --drop), or fill them in (--impute mean)",
-                      source.location, in_file.what());
-  } catch (const InputError& fault) {
-    throw_input_error("{}: {}", source.location, fault.what());
-  }
-}
-
-/// How many values were filled in of each column that had missing ones.
-Json impute(columns::Matrix& matrix, const JobContext& context) {
-  const auto counts = linalg::fill_with_means(matrix.values, matrix.names, context.comm, context.n_threads);
-  Json filled = Json::object();
-  for (std::size_t j = 0; j < counts.size(); ++j) {
-    if (counts[j] > 0) filled[matrix.names[j]] = counts[j];
-  }
-  return filled;
-}
-
-/// Columns that may be labels by their names: a matrix takes them as any other.
-std::vector<std::string> called_as_labels(const std::vector<std::string>& names) {
-  std::vector<std::string> result;
-  for (const std::size_t j : io::usual_labels(names)) result.push_back(names[j]);
-  return result;
-}
-
-columns::NamedValues named(std::string name, const std::vector<double>& values) {
-  return {std::move(name), {values.size()}, values};
-}
-
 /// What is written beside U.
 std::vector<columns::NamedValues> arrays_of(const SvdJob& job, const linalg::Svd& svd, const linalg::Moments& moments) {
   std::vector<columns::NamedValues> arrays;
-  arrays.push_back(named("s", {svd.s.begin(), svd.s.end()}));
-  columns::NamedValues v{"V", {static_cast<std::uint64_t>(svd.v.rows()), static_cast<std::uint64_t>(svd.v.cols())}, {}};
-  for (Eigen::Index i = 0; i < svd.v.rows(); ++i) {
-    for (Eigen::Index j = 0; j < svd.v.cols(); ++j) v.values.push_back(svd.v(i, j));
-  }
-  arrays.push_back(std::move(v));
+  arrays.push_back(named("s", std::vector<double>(svd.s.begin(), svd.s.end())));
+  arrays.push_back(named("V", svd.v));
   if (job.center || job.scale) arrays.push_back(named("mean", moments.means));
   if (job.scale) arrays.push_back(named("deviation", moments.deviations));
   return arrays;
 }
 
-Json facts_of(const columns::Matrix& matrix, const linalg::Svd& svd) {
+void add_svd(const linalg::Svd& svd, Json& facts) {
   const Eigen::MatrixXd ones = Eigen::MatrixXd::Identity(svd.v.cols(), svd.v.cols());
-  return {{"rows", matrix.values.n_global_rows()},
-          {"columns", matrix.values.n_columns()},
-          {"values", matrix.type},
-          {"called_as_labels", called_as_labels(matrix.names)},
-          {"s", std::vector<double>(svd.s.begin(), svd.s.end())},
-          {"shares", std::vector<double>(svd.shares.begin(), svd.shares.end())},
-          {"residuals", std::vector<double>(svd.residuals.begin(), svd.residuals.end())},
-          {"resolved", svd.n_resolved()},
-          {"method", to_string(svd.method)},
-          {"passes", svd.n_passes},
-          {"has_converged", svd.has_converged},
-          {"orthogonality", {{"V", (svd.v.transpose() * svd.v - ones).cwiseAbs().maxCoeff()}}}};
+  facts["s"] = std::vector<double>(svd.s.begin(), svd.s.end());
+  facts["shares"] = std::vector<double>(svd.shares.begin(), svd.shares.end());
+  facts["residuals"] = std::vector<double>(svd.residuals.begin(), svd.residuals.end());
+  facts["resolved"] = svd.n_resolved();
+  facts["method"] = to_string(svd.method);
+  facts["passes"] = svd.n_passes;
+  facts["has_converged"] = svd.has_converged;
+  facts["orthogonality"]["V"] = (svd.v.transpose() * svd.v - ones).cwiseAbs().maxCoeff();
 }
 
 }  // namespace
@@ -129,25 +72,23 @@ Json run(const SvdJob& job, const JobContext& context) {
                                    .max_passes = job.max_passes,
                                    .seed = job.seed};
   check_size(job, options, matrix.values, context);
-  const double load_seconds = watch.restart();
+  Json result = facts_of(matrix);
+  result["load_seconds"] = watch.restart();
   context.progress.report({"svd", 0, 1, {}});
-  Json imputed;
   const linalg::Prepared prepared = in_words_of(job.table, matrix.names, [&] {
-    if (job.impute == Impute::kMean) imputed = impute(matrix, context);
+    impute(job.impute, matrix, result, context);
     return linalg::prepare(matrix.values, matrix.names, {job.center, job.scale}, comm, n_threads);
   });
   const linalg::Svd svd =
       linalg::svd(matrix.values, prepared.map, options, comm, n_threads, [&](int n_passes, double residual) {
         context.progress.report({"svd", static_cast<std::size_t>(n_passes), 0, {{"residual", residual}}, "pass"});
       });
-  Json result = facts_of(matrix, svd);
-  if (job.impute == Impute::kMean) result["imputed"] = imputed;
+  add_svd(svd, result);
   std::optional<linalg::TallMatrix> left;
   if (job.left && !job.output.empty()) {
     comm.agree([&] { left = linalg::left_vectors(matrix.values, prepared.map, svd, n_threads); });
     result["orthogonality"]["U"] = linalg::orthogonality(*left, comm, n_threads);
   }
-  result["load_seconds"] = load_seconds;
   result["svd_seconds"] = watch.restart();
   if (!job.output.empty()) {
     context.progress.report({"write", 0, 1, {}});

@@ -5,21 +5,16 @@
 #include <string>
 #include <vector>
 
-#include "podere/base/enum_names.h"
 #include "podere/columns/write_arrays.h"
 #include "podere/jobs/job.h"
+#include "podere/jobs/matrix_input.h"
 #include "podere/linalg/svd.h"
 
 namespace podere::jobs {
 
-/// What becomes of missing values.
-enum class Impute { kNone, kMean };
-constexpr EnumNames<2> names_of(Impute) { return {"impute", {"none", "mean"}}; }
-
-/// Result: "rows", "columns", "values" (their type), "called_as_labels" (columns), "imputed" (how many values of which
-/// columns, where that is wanted), "s", "shares" (each of s squared, of the sum of squares of all values), "residuals",
-/// "orthogonality" (of "U", where it is written, and of "V"), "resolved" (how many of s are more than rounding),
-/// "method", "passes", "has_converged" and seconds.
+/// Result: the facts of the matrix, "imputed" where that is wanted, "s", "shares" (each of s squared, of the sum of
+/// squares of all values), "residuals", "orthogonality" (of "U", where it is written, and of "V"), "resolved" (how many
+/// of s are more than rounding), "method", "passes", "has_converged" and seconds.
 struct SvdJob {
   static constexpr const char* kKind = "svd";
 

@@ -30,6 +30,11 @@ void print_matrix(const Json& facts, int descriptor) {
     print(fmt::format("called as labels are, and taken as any other: {} (if not: --drop)\n\n", printable_list(labels)),
           descriptor);
   }
+  if (facts.contains("without_values")) {
+    print(fmt::format("columns without a value in any row, left out: {}\n\n",
+                      with_commas(facts.at("without_values").get<std::uint64_t>())),
+          descriptor);
+  }
   if (!facts.contains("imputed")) return;
   std::uint64_t n_values = 0;
   std::vector<std::string> columns;

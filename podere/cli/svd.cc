@@ -29,6 +29,8 @@ void define_svd(CLI::App& app, SvdCommand& options) {
   app.add_flag("--no-left", options.no_left, "Do not write U");
   app.add_flag("--center", job.center, "Subtract the mean of each column first: principal components");
   app.add_flag("--scale", job.scale, "Divide each column by its standard deviation, too");
+  app.add_flag("--drop-missing", job.drop_missing,
+               "Leave out columns without a value in any row, such as places on land");
   add_impute_option(app, job.impute);
   add_choice(app, "--method", job.method,
              "Eigenvectors of A^T A (gram), block Krylov subspaces (krylov), or what suits the shape");

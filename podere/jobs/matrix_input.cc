@@ -29,6 +29,19 @@ Json facts_of(const columns::Matrix& matrix) {
           {"called_as_labels", labels}};
 }
 
+std::vector<std::size_t> drop_missing(const source::SourceSpec& source, columns::Matrix& matrix, Json& facts,
+                                      const JobContext& context) {
+  std::vector<std::size_t> kept = linalg::columns_with_values(matrix.values, context.comm, context.n_threads);
+  if (kept.empty()) throw_input_error("{}: all values are missing", source.location);
+  facts["without_values"] = matrix.names.size() - kept.size();
+  if (kept.size() == matrix.names.size()) return kept;
+  matrix.values.keep_columns(kept);
+  std::vector<std::string> names;
+  for (const std::size_t j : kept) names.push_back(std::move(matrix.names[j]));
+  matrix.names = std::move(names);
+  return kept;
+}
+
 void impute(Impute impute, columns::Matrix& matrix, Json& facts, const JobContext& context) {
   if (impute == Impute::kNone) return;
   const auto counts = linalg::fill_with_means(matrix.values, matrix.names, context.comm, context.n_threads);

@@ -25,6 +25,11 @@ columns::Matrix matrix_of(const source::SourceSpec& spec, const JobContext& cont
 /// which a matrix takes as any other.
 Json facts_of(const columns::Matrix& matrix);
 
+/// Leaves columns without a value in any row out. Returns the places of the others, and adds "without_values", how many
+/// were left out, to the facts. Collective; throws InputError, on all ranks, where no column has a value.
+std::vector<std::size_t> drop_missing(const source::SourceSpec& source, columns::Matrix& matrix, Json& facts,
+                                      const JobContext& context);
+
 /// What --impute asks for; adds "imputed" to the facts then: how many values of which columns. Collective; throws as
 /// linalg::fill_with_means.
 void impute(Impute impute, columns::Matrix& matrix, Json& facts, const JobContext& context);
@@ -36,8 +41,9 @@ auto in_words_of(const source::SourceSpec& source, const std::vector<std::string
     return phase();
   } catch (const linalg::NotFinite& fault) {
     const linalg::NotFinite in_file(fault.row() + source.rows.first_row, fault.column(), names[fault.column()]);
-    throw_input_error("{}: {}; leave rows or columns out (--rows, --drop), or fill them in (--impute mean)",
-                      source.location, in_file.what());
+    throw_input_error(
+        "{}: {}; leave rows or columns out (--rows, --drop, --drop-missing), or fill them in (--impute mean)",
+        source.location, in_file.what());
   } catch (const InputError& fault) {
     throw_input_error("{}: {}", source.location, fault.what());
   }

@@ -38,12 +38,18 @@ void check_size(const SvdJob& job, const linalg::SvdOptions& options, const lina
 }
 
 /// What is written beside U.
-std::vector<columns::NamedValues> arrays_of(const SvdJob& job, const linalg::Svd& svd, const linalg::Moments& moments) {
+std::vector<columns::NamedValues> arrays_of(const SvdJob& job, const linalg::Svd& svd, const linalg::Moments& moments,
+                                            const std::vector<std::size_t>& kept_columns) {
   std::vector<columns::NamedValues> arrays;
   arrays.push_back(named("s", std::vector<double>(svd.s.begin(), svd.s.end())));
   arrays.push_back(named("V", svd.v));
   if (job.center || job.scale) arrays.push_back(named("mean", moments.means));
   if (job.scale) arrays.push_back(named("deviation", moments.deviations));
+  arrays.push_back(named("shares", std::vector<double>(svd.shares.begin(), svd.shares.end())));
+  arrays.push_back(named("residuals", std::vector<double>(svd.residuals.begin(), svd.residuals.end())));
+  if (job.drop_missing) {
+    arrays.push_back(named("columns", std::vector<double>(kept_columns.begin(), kept_columns.end())));
+  }
   return arrays;
 }
 
@@ -71,8 +77,12 @@ Json run(const SvdJob& job, const JobContext& context) {
                                    .tolerance = job.tolerance,
                                    .max_passes = job.max_passes,
                                    .seed = job.seed};
+  Json missing = Json::object();
+  std::vector<std::size_t> kept_columns;
+  if (job.drop_missing) kept_columns = drop_missing(job.table, matrix, missing, context);
   check_size(job, options, matrix.values, context);
   Json result = facts_of(matrix);
+  result.update(missing);
   result["load_seconds"] = watch.restart();
   context.progress.report({"svd", 0, 1, {}});
   const linalg::Prepared prepared = in_words_of(job.table, matrix.names, [&] {
@@ -92,7 +102,8 @@ Json run(const SvdJob& job, const JobContext& context) {
   result["svd_seconds"] = watch.restart();
   if (!job.output.empty()) {
     context.progress.report({"write", 0, 1, {}});
-    const columns::WrittenArrays written{arrays_of(job, svd, prepared.moments), "U", left ? &*left : nullptr};
+    const columns::WrittenArrays written{arrays_of(job, svd, prepared.moments, kept_columns), "U",
+                                         left ? &*left : nullptr};
     columns::write_arrays(job.output_format, job.output, written, comm);
     result["write_seconds"] = watch.seconds();
   }

@@ -27,6 +27,7 @@ struct SvdJob {
   int max_passes = 100;
   std::uint64_t seed = 0;
   Impute impute = Impute::kNone;  ///< kNone: missing values are refused
+  bool drop_missing = false;      ///< leaves out columns without a value in any row
   bool left = true;               ///< U is written
   std::string output;             ///< path of an existing, empty file that all executors can write to; empty: none
   columns::ArraysFormat output_format = columns::ArraysFormat::kNpz;
@@ -41,6 +42,7 @@ struct SvdJob {
     visit("max_passes", self.max_passes);
     visit("seed", self.seed);
     visit("impute", self.impute);
+    visit("drop_missing", self.drop_missing);
     visit("left", self.left);
     visit("output", self.output, PathUse::kOutput);
     visit("output_format", self.output_format);

@@ -101,13 +101,24 @@ Prepared prepare(const TallRows& a, const std::vector<std::string>& names, const
   return prepared;
 }
 
+std::vector<std::size_t> columns_with_values(const TallRows& a, const comm::Communicator& comm, int n_threads) {
+  const std::vector<std::uint64_t> n_missing = count_missing(a, comm, n_threads);
+  std::vector<std::size_t> columns;
+  for (std::size_t j = 0; j < n_missing.size(); ++j) {
+    if (n_missing[j] < a.n_global_rows()) columns.push_back(j);
+  }
+  return columns;
+}
+
 std::vector<std::uint64_t> fill_with_means(TallMatrix& a, const std::vector<std::string>& names,
                                            const comm::Communicator& comm, int n_threads) {
   std::vector<std::uint64_t> n_missing = count_missing(a, comm, n_threads);
   std::vector<std::size_t> columns;
   for (std::size_t j = 0; j < n_missing.size(); ++j) {
     if (n_missing[j] == a.n_global_rows()) {
-      throw_input_error("{} has no values, and no mean: leave it out with --drop", column_text(names, j));
+      throw_input_error(
+          "{} has no values, and no mean: leave it out with --drop, or all such columns with --drop-missing",
+          column_text(names, j));
     }
     if (n_missing[j] > 0) columns.push_back(j);
   }

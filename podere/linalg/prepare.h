@@ -26,6 +26,9 @@ struct Prepared {
 Prepared prepare(const TallRows& a, const std::vector<std::string>& names, const Preparation& wanted,
                  const comm::Communicator& comm, int n_threads);
 
+/// The columns that have a value in a row at least. Collective: one all_reduce of 8 n bytes.
+std::vector<std::size_t> columns_with_values(const TallRows& a, const comm::Communicator& comm, int n_threads);
+
 /// Replaces each NaN by the mean of the other values of its column. Returns how
 /// many were replaced in each column. Throws, the same on all ranks, InputError for a column without any value, and for
 /// one whose missing values cannot be replaced, since others are infinite. Collective: three all_reduce, of 8 n, 560

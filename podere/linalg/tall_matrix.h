@@ -46,6 +46,8 @@ class TallMatrix : public TallRows {
   using TallRows::values;
   std::span<double> row(std::size_t i) { return memory_.span().subspan(i * n_columns(), n_columns()); }
   std::span<double> values() { return memory_.span(); }
+  /// Leaves all other columns out. `columns` rise.
+  void keep_columns(std::span<const std::size_t> columns);
 
  private:
   TallMatrix(std::uint64_t n_global_rows, std::size_t n_columns, table::RowRange rows, HugeArray<double> memory)

@@ -575,7 +575,7 @@ class Session:
 
     def svd(self, table: Table | str | os.PathLike[str], rank: int, *, center: bool = False, scale: bool = False,
             left: bool = True, method: str = "auto", tolerance: float = 1e-10, max_passes: int = 100, seed: int = 0,
-            impute: str | None = None, columns: Sequence[str | int] | None = None,
+            impute: str | None = None, drop_missing: bool = False, columns: Sequence[str | int] | None = None,
             drop: Sequence[str | int] | None = None, missing: Sequence[str] | None = None, rows: slice | None = None,
             format: str | None = None, key: str | None = None, name: str | None = None) -> SVD:
         """Find leading singular values and vectors of a tall matrix, as `podere svd` does: docs/matrices.md.
@@ -605,6 +605,8 @@ class Session:
             Of the columns with which "krylov" begins.
         impute : "mean" or None
             Missing values become the mean of their column; None refuses them.
+        drop_missing : bool
+            Leave out columns without a value in any row, such as places on land: `columns` of the result are the others.
         columns, drop, missing, rows, format, key
             Of a file, as of `read`.
         name : str or None
@@ -616,7 +618,7 @@ class Session:
             The latter with file, row and column for a value that is missing or infinite.
         """
         fields = svd_fields(rank=rank, center=center, scale=scale, left=left, method=method, tolerance=tolerance,
-                            max_passes=max_passes, seed=seed, impute=impute)
+                            max_passes=max_passes, seed=seed, impute=impute, drop_missing=drop_missing)
         keep = None if name is None else functools.partial(self._keep_left, self._free_name(name))
         if keep is not None and not fields["left"]:
             raise ValueError(f"name is {name!r}, allowed with left=False is None")

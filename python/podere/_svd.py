@@ -58,6 +58,8 @@ class SVD:
         The type of the values that were read: "float64"; "float32" of tables and of text.
     imputed : dict of str to int
         How many missing values of which columns became the mean of their column.
+    columns : ndarray of int of shape (n_columns,), or None
+        With `drop_missing` the places, among the columns that were read, of those that have values.
     """
 
     U: _Array | Table | None
@@ -75,6 +77,7 @@ class SVD:
     converged: bool
     values: str
     imputed: dict[str, int]
+    columns: NDArray[np.intp] | None
 
     def __repr__(self) -> str:
         return (f"<podere.SVD of rank {len(self.s)}: {self.n_rows:,} rows x {self.Vt.shape[1]:,} columns, largest residual "
@@ -98,13 +101,14 @@ def svd_on_executors(jobs: JobRunner, source: dict[str, Any], fields: Mapping[st
               shares=np.array(result["shares"], float), residuals=np.array(result["residuals"], float),
               n_resolved=result["resolved"], n_rows=result["rows"], method=result["method"],
               n_passes=result["passes"], converged=result["has_converged"], values=result["values"],
-              imputed=dict(result.get("imputed", {})))
+              imputed=dict(result.get("imputed", {})),
+              columns=found["columns"].astype(np.intp) if "columns" in found else None)
     _warn_if_not_converged(svd.converged, svd.residuals, "session.svd", 4)
     return svd
 
 
 def svd_fields(*, rank: Any, center: Any, scale: Any, left: Any, method: Any, tolerance: Any, max_passes: Any, seed: Any,
-               impute: Any) -> dict[str, Any]:
+               impute: Any, drop_missing: Any) -> dict[str, Any]:
     """Of a job, as Session.svd has them."""
     return {"rank": _parameters.whole("rank", rank, 1, 1_000_000),
             "center": _parameters.flag("center", center), "scale": _parameters.flag("scale", scale),
@@ -112,6 +116,7 @@ def svd_fields(*, rank: Any, center: Any, scale: Any, left: Any, method: Any, to
             "tolerance": _tolerance("tolerance", tolerance),
             "max_passes": _parameters.whole("max_passes", max_passes, 3, 1_000_000),
             "seed": _parameters.whole("seed", seed, 0, 2**64 - 1),
+            "drop_missing": _parameters.flag("drop_missing", drop_missing),
             "impute": "none" if impute is None else _parameters.choice("impute", impute, {"mean": "mean"})}
 
 

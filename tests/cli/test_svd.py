@@ -51,9 +51,9 @@ def facts_of(podere, *arguments):
 def test_values_and_vectors_are_those_of_numpy(podere, saved, method):
     facts = facts_of(podere, saved, "--method", method, "-o", "out.npz")
     with numpy.load(podere.folder / "out.npz") as arrays:
-        assert sorted(arrays) == ["U", "V", "s"]
+        assert sorted(arrays) == ["U", "V", "residuals", "s", "shares"]
         expect_svd(arrays, FIELD)
-        assert facts["s"] == arrays["s"].tolist()
+        assert all(facts[name] == arrays[name].tolist() for name in ("s", "shares", "residuals"))
     assert (facts["rows"], facts["columns"], facts["values"]) == (ROWS, COLUMNS, "float64")
     assert facts["has_converged"] and facts["resolved"] == RANK
     assert facts["method"] == ("gram" if method == "auto" else method)
@@ -188,7 +188,7 @@ def with_value(value):
     (FIELD, ["--missing", "10000"], "field.npy: missing cannot be chosen"),
     (FIELD.astype("U8"), [], "a matrix has numbers, and 40 columns have none: 'f0' (U8), "),
     (FIELD[:, :1].astype("U8"), ["--rank", "1"], "a matrix has numbers, and 1 column has none: 'f0' (U8); leave it out"),
-    (with_value(numpy.nan), [], "leave rows or columns out (--rows, --drop), or fill them in (--impute mean)"),
+    (with_value(numpy.nan), [], "leave rows or columns out (--rows, --drop, --drop-missing), or fill them in (--impute mean)"),
     (with_value(numpy.inf), ["--impute", "mean"], "field.npy: row 1700, column 'f3': the value is missing or infinite"),
     (numpy.where(numpy.arange(40) == 7, numpy.nan, FIELD), ["--impute", "mean"], "field.npy: column 'f7' has no values, and no mean"),
 ])
@@ -220,6 +220,32 @@ def test_missing_values_become_the_mean_of_their_column(podere):
     assert "no values are missing" in podere.done("svd", "filled.npy", "--rank", 2, "--impute", "mean").stdout
 
 
+def test_columns_without_values_are_left_out_and_the_others_have_their_places(podere):
+    values = FIELD.copy()
+    values[:, [0, 7, 8, COLUMNS - 1]] = numpy.nan
+    values[100, 3] = numpy.nan
+    numpy.save(podere.folder / "field.npy", values)
+    found = set()
+    for executors, cores in ((1, 1), (2, 2), (5, 1)):
+        facts = facts_of(podere, "field.npy", "--center", "--drop-missing", "--impute", "mean", "-o", "out.npz",
+                         "--executors", executors, "--cores", cores)
+        found.add((podere.folder / "out.npz").read_bytes())
+    assert len(found) == 1
+    assert (facts["columns"], facts["without_values"], facts["imputed"]) == (COLUMNS - 4, 4, {"f3": 1})
+    kept = [j for j in range(COLUMNS) if j not in (0, 7, 8, COLUMNS - 1)]
+    with numpy.load(podere.folder / "out.npz") as arrays:
+        assert arrays["columns"].tolist() == kept and arrays["V"].shape == (COLUMNS - 4, RANK)
+        rest = values[:, kept]
+        rest[100, kept.index(3)] = numpy.delete(rest[:, kept.index(3)], 100).mean()
+        numpy.testing.assert_allclose(arrays["s"], numpy.linalg.svd(rest - rest.mean(axis=0), compute_uv=False)[:RANK])
+    out = podere.done("svd", "field.npy", "--rank", 2, "--drop-missing", "--impute", "mean").stdout
+    assert "columns without a value in any row, left out: 4" in out
+    refused = podere.refused("svd", "field.npy", "--rank", 2, "--drop-missing")
+    assert "row 100, column 'f3': the value is missing or infinite" in refused
+    numpy.save(podere.folder / "nothing.npy", numpy.full((5, 3), numpy.nan))
+    assert "nothing.npy: all values are missing" in podere.refused("svd", "nothing.npy", "--rank", 1, "--drop-missing")
+
+
 @pytest.mark.parametrize("ending", ["h5", "hdf5"])
 def test_hdf5_has_the_arrays_of_the_archive(podere, saved, ending):
     podere.done("svd", saved, "--rank", RANK, "--scale", "-o", "expected.npz")
@@ -229,13 +255,13 @@ def test_hdf5_has_the_arrays_of_the_archive(podere, saved, ending):
         found.add((podere.folder / f"out.{ending}").read_bytes())
     assert len(found) == 1
     with h5py.File(podere.folder / f"out.{ending}") as file, numpy.load(podere.folder / "expected.npz") as expected:
-        assert sorted(file) == sorted(expected) == ["U", "V", "deviation", "mean", "s"]
+        assert sorted(file) == sorted(expected) == ["U", "V", "deviation", "mean", "residuals", "s", "shares"]
         for name in expected:
             assert file[name].dtype == numpy.float64
             numpy.testing.assert_array_equal(file[name][:], expected[name], err_msg=name)
     podere.done("svd", saved, "--rank", RANK, "--no-left", "-o", f"out.{ending}", "--executors", 2)
     with h5py.File(podere.folder / f"out.{ending}") as file:
-        assert sorted(file) == ["V", "s"]
+        assert sorted(file) == ["V", "residuals", "s", "shares"]
     scores = json.loads(podere.done("svd", f"out.{ending}", "--key", "V", "--rank", 1, "--json").stdout)
     assert (scores["rows"], scores["columns"]) == (COLUMNS, RANK)
 

@@ -248,9 +248,19 @@ def test_svd_takes_rows_and_columns_and_fills_in(session, tmp_path):
     assert_allclose(found.s, numpy.linalg.svd(expected[:, 1:], compute_uv=False)[:2], rtol=1e-11)
 
 
+def test_svd_leaves_columns_without_values_out(session, tmp_path):
+    values = X.copy()
+    values[:, [2, 5]] = numpy.nan
+    numpy.save(tmp_path / "x.npy", values)
+    found = session.svd(tmp_path / "x.npy", 2, drop_missing=True)
+    assert found.columns.tolist() == [j for j in range(COLUMNS) if j not in (2, 5)]
+    assert_allclose(found.s, numpy.linalg.svd(values[:, found.columns], compute_uv=False)[:2], rtol=1e-11)
+    assert session.svd(session.put(X), 2).columns is None
+
+
 def test_what_svd_refuses(session, tmp_path):
     numpy.save(tmp_path / "x.npy", with_value(numpy.nan))
-    with pytest.raises(ValueError, match=r"row 1700, column 'f3': .*leave rows or columns out \(rows, drop\), or fill them in \(impute='mean'\)"):
+    with pytest.raises(ValueError, match=r"row 1700, column 'f3': .*leave rows or columns out \(rows, drop, drop_missing\), or fill them in \(impute='mean'\)"):
         session.svd(tmp_path / "x.npy", RANK)
     with pytest.raises(ValueError, match="rank must be from 1 to 12"):
         session.svd(tmp_path / "x.npy", 13)

@@ -1,12 +1,12 @@
-#include "podere/jobs/job_kinds.h"
-
 #include <fmt/ranges.h>
 
 #include "podere/base/error.h"
 #include "podere/jobs/classify_job.h"
+#include "podere/jobs/covariance_job.h"
 #include "podere/jobs/describe_job.h"
 #include "podere/jobs/evaluate_job.h"
 #include "podere/jobs/explain_job.h"
+#include "podere/jobs/job_kinds.h"
 #include "podere/jobs/network_job.h"
 #include "podere/jobs/offer_job.h"
 #include "podere/jobs/predict_job.h"
@@ -22,7 +22,7 @@ Job job_of_kind(const std::string& kind) {
   static const std::vector<Job> kKinds = {
       TrainJob(), EvaluateJob(),  PredictJob(), DescribeJob(), ExplainJob(),  LoadJob(),
       SplitJob(), TransformJob(), SaveJob(),    DropJob(),     ClassifyJob(), NetworkJob(),
-      TuneJob(),  SvdJob(),       ProjectJob(), ReceiveJob(),  OfferJob(),
+      TuneJob(),  SvdJob(),       ProjectJob(), ReceiveJob(),  OfferJob(),    CovarianceJob(),
   };
   std::vector<std::string> names;
   for (const Job& job : kKinds) {

@@ -82,6 +82,8 @@ ColumnRanges ranges(const TallRows& a, const std::vector<std::string>& names, co
   return found;
 }
 
+int exponent_above(double magnitude) { return magnitude == 0 ? 0 : std::max(std::ilogb(magnitude) + 1, kLeast); }
+
 BoundedMap bounded(ColumnMap map, const ColumnRanges& ranges) {
   int exponent = kLeast;
   for (std::size_t j = 0; j < map.shift.size(); ++j) {

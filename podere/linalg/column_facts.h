@@ -38,6 +38,9 @@ struct ColumnRanges {
 ColumnRanges ranges(const TallRows& a, const std::vector<std::string>& names, const comm::Communicator& comm,
                     int n_threads);
 
+/// The least exponent from -1000 with magnitude < 2^exponent; 0 for 0. Local.
+int exponent_above(double magnitude);
+
 /// The map times the power of two that makes all values at most 1 in magnitude. Local.
 BoundedMap bounded(ColumnMap map, const ColumnRanges& ranges);
 

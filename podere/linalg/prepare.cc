@@ -81,13 +81,13 @@ std::vector<ExactSum> sums_of(const TallRows& a, const std::vector<std::size_t>&
 
 Prepared prepare(const TallRows& a, const std::vector<std::string>& names, const Preparation& wanted,
                  const comm::Communicator& comm, int n_threads) {
-  const ColumnRanges of_values = ranges(a, names, comm, n_threads);
-  refuse_huge(of_values, names);
-  ColumnMap map = ColumnMap::identity(a.n_columns());
   Prepared prepared;
+  prepared.ranges = ranges(a, names, comm, n_threads);
+  refuse_huge(prepared.ranges, names);
+  ColumnMap map = ColumnMap::identity(a.n_columns());
   if (wanted.center || wanted.scale) {
     const auto which = wanted.scale ? Moments::Wanted::kAll : Moments::Wanted::kMeans;
-    prepared.moments = moments(a, of_values, which, comm, n_threads);
+    prepared.moments = moments(a, prepared.ranges, which, comm, n_threads);
     map.shift = prepared.moments.means;
   }
   for (std::size_t j = 0; wanted.scale && j < map.factor.size(); ++j) {
@@ -97,7 +97,7 @@ Prepared prepare(const TallRows& a, const std::vector<std::string>& names, const
     }
     map.factor[j] = 1 / prepared.moments.deviations[j];
   }
-  prepared.map = bounded(std::move(map), of_values);
+  prepared.map = bounded(std::move(map), prepared.ranges);
   return prepared;
 }
 

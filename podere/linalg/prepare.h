@@ -17,7 +17,8 @@ struct Preparation {
 
 struct Prepared {
   BoundedMap map;
-  Moments moments;  ///< means if columns are centered or scaled, deviations if they are scaled
+  ColumnRanges ranges;  ///< of the matrix as it is
+  Moments moments;      ///< means if columns are centered or scaled, deviations if they are scaled
 };
 
 /// Finds the map from the values of a matrix with rows to those that are decomposed. `names` of columns are for

@@ -20,6 +20,7 @@ void add_generate_sem(CLI::App& generate, Command& chosen);
 void add_describe(CLI::App& app, Command& chosen);
 void add_svd(CLI::App& app, Command& chosen);
 void add_covariance(CLI::App& app, Command& chosen);
+void add_qr(CLI::App& app, Command& chosen);
 void add_train(CLI::App& app, Command& chosen);
 /// "nn" and "mlp" of train.
 void add_train_networks(CLI::App& train, Command& chosen);

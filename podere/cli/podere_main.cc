@@ -36,6 +36,7 @@ void add_commands(CLI::App& app, Command& chosen) {
   add_describe(app, chosen);
   add_svd(app, chosen);
   add_covariance(app, chosen);
+  add_qr(app, chosen);
   add_train(app, chosen);
   add_tune(app, chosen);
   add_study(app, chosen);

@@ -1,3 +1,5 @@
+#include "podere/jobs/job_kinds.h"
+
 #include <fmt/ranges.h>
 
 #include "podere/base/error.h"
@@ -6,10 +8,10 @@
 #include "podere/jobs/describe_job.h"
 #include "podere/jobs/evaluate_job.h"
 #include "podere/jobs/explain_job.h"
-#include "podere/jobs/job_kinds.h"
 #include "podere/jobs/network_job.h"
 #include "podere/jobs/offer_job.h"
 #include "podere/jobs/predict_job.h"
+#include "podere/jobs/qr_job.h"
 #include "podere/jobs/receive_job.h"
 #include "podere/jobs/svd_job.h"
 #include "podere/jobs/table_jobs.h"
@@ -20,9 +22,9 @@ namespace podere::jobs {
 
 Job job_of_kind(const std::string& kind) {
   static const std::vector<Job> kKinds = {
-      TrainJob(), EvaluateJob(),  PredictJob(), DescribeJob(), ExplainJob(),  LoadJob(),
-      SplitJob(), TransformJob(), SaveJob(),    DropJob(),     ClassifyJob(), NetworkJob(),
-      TuneJob(),  SvdJob(),       ProjectJob(), ReceiveJob(),  OfferJob(),    CovarianceJob(),
+      TrainJob(),     EvaluateJob(), PredictJob(), DescribeJob(),   ExplainJob(), LoadJob(), SplitJob(),
+      TransformJob(), SaveJob(),     DropJob(),    ClassifyJob(),   NetworkJob(), TuneJob(), SvdJob(),
+      ProjectJob(),   ReceiveJob(),  OfferJob(),   CovarianceJob(), QrJob(),
   };
   std::vector<std::string> names;
   for (const Job& job : kKinds) {

@@ -12,13 +12,10 @@
 #include "podere/linalg/products.h"
 
 namespace podere::linalg {
-namespace {
 
 using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
-
-}  // namespace
 
 double covariance_bytes(std::size_t n, int n_threads) {
   // Sums of each thread; then these, by rows, as they are sent, and as a matrix.

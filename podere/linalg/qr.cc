@@ -86,7 +86,7 @@ struct Divisors {
   }
 };
 
-MatrixXd gram_of_divided(const TallMatrix& a, const Divisors& divisors, const comm::Communicator& comm, int n_threads) {
+MatrixXd gram_of_divided(const TallRows& a, const Divisors& divisors, const comm::Communicator& comm, int n_threads) {
   const std::size_t n = a.n_columns();
   const RowBlocks blocks{a.n_global_rows(), a.n_rows(), n,
                          [&](std::size_t begin, std::size_t end, std::span<double> values) {
@@ -155,12 +155,12 @@ Qr qr(TallMatrix& a, const std::vector<std::string>& names, WantedQ wanted, cons
     throw_input_error("has {} rows and {} columns, allowed are at least as many rows as columns", a.n_global_rows(), n);
   }
   use_the_same_blocks_everywhere();
-  const std::vector<double> magnitudes = prepare(a, names, {}, comm, n_threads).magnitudes;
+  const ColumnRanges of_values = prepare(a, names, {}, comm, n_threads).ranges;
   Divisors divisors{ColumnMap::identity(n), {}};
   Dependent dependent(n, false);
   VectorXd units(static_cast<Index>(n));
   for (std::size_t j = 0; j < n; ++j) {
-    divisors.map.factor[j] = std::ldexp(1.0, -exponent_above(magnitudes[j]));
+    divisors.map.factor[j] = std::ldexp(1.0, -exponent_above(of_values.magnitude(j)));
     units[static_cast<Index>(j)] = 1 / divisors.map.factor[j];
   }
   Qr result;

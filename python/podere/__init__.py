@@ -25,6 +25,7 @@ from ._from_sklearn import from_sklearn
 from ._gbt import GBTClassifier, GBTRegressor
 from ._images import ImageFeatures
 from ._linear import LinearRegression, Ridge
+from ._matrices import QR, Covariance
 from ._network import MLPClassifier, NNClassifier, NNRegressor
 from ._root import read_root
 from ._search_cv import TuneSearchCV
@@ -34,7 +35,7 @@ from ._svd import PCA, SVD, TruncatedSVD
 from ._table import Table
 from ._tune import Tuned
 
-__all__ = ["PCA", "SVD", "AlgorithmClassifier", "GBTClassifier", "GBTRegressor", "GaussianMixture", "ImageFeatures",
-           "IsolationForest", "KMeans", "LinearRegression", "MLPClassifier", "NNClassifier", "NNRegressor", "Ridge", "Session",
-           "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV", "Tuned",
+__all__ = ["PCA", "QR", "SVD", "AlgorithmClassifier", "Covariance", "GBTClassifier", "GBTRegressor", "GaussianMixture",
+           "ImageFeatures", "IsolationForest", "KMeans", "LinearRegression", "MLPClassifier", "NNClassifier", "NNRegressor",
+           "Ridge", "Session", "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV", "Tuned",
            "__version__", "from_sklearn", "read_root"]

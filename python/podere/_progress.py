@@ -18,7 +18,7 @@ _QUIET_SECONDS = 0.3  # what is over by then is not shown
 _WORDS = {"": "working", "read": "reading", "receive": "receiving", "restore": "making tables again",
           "folds": "cross-validating", "tune": "searching", "train": "training", "split": "splitting", "transform": "transforming",
           "write": "writing", "explain": "explaining", "permute": "shuffling", "svd": "finding singular values",
-          "project": "projecting"}
+          "project": "projecting", "covariance": "finding covariances", "qr": "finding Q and R"}
 _UNITS = {"train": "trees", "explain": "rows", "permute": "shuffles", "restore": "tables"}
 
 

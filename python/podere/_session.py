@@ -1,7 +1,6 @@
 """Executors that stay, for a script or a notebook."""
 from __future__ import annotations
 
-import functools
 import html
 import json
 import os
@@ -20,8 +19,9 @@ from ._batches import put_batches
 from ._connection import Connection
 from ._estimator import Estimator, evaluate_on_table, fit_on_table
 from ._jobs import JobRunner
+from ._matrices import QR, Covariance, Keep, covariance_on_executors, matrix_source, qr_on_executors
 from ._models import Run
-from ._parameters import absolute, real, whole
+from ._parameters import absolute, flag, real, whole
 from ._progress import make_progress, page_link, show_panel
 from ._reading import columns_of_pandas, csv_source, images_location, location_source, n_skipped, put_arrays, read_as
 from ._root import read_root
@@ -619,25 +619,80 @@ class Session:
         """
         fields = svd_fields(rank=rank, center=center, scale=scale, left=left, method=method, tolerance=tolerance,
                             max_passes=max_passes, seed=seed, impute=impute, drop_missing=drop_missing)
-        keep = None if name is None else functools.partial(self._keep_left, self._free_name(name))
-        if keep is not None and not fields["left"]:
-            raise ValueError(f"name is {name!r}, allowed with left=False is None")
-        of_files = {"columns": columns, "drop": drop, "missing": missing, "rows": rows, "format": format, "key": key}
-        if isinstance(table, Table):
-            if chosen := [name for name, value in of_files.items() if value is not None]:
-                raise ValueError(f"{chosen[0]} is given, which is for files: of a table choose by table.select([...]) and "
-                                 "table.rows[a:b]")
-            return svd_on_executors(self._jobs, table_of(self._jobs, table).spec(), fields, keep)
-        if not isinstance(table, (str, os.PathLike)):
-            raise TypeError(f"table is {type(table).__name__}, allowed are a Table and the path of a file: of arrays "
-                            "podere.PCA and podere.TruncatedSVD find components")
-        source = location_source(table, format=format, labels=None, key=key, n_features=None, zero_based=False, rows=rows,
-                                 columns={}, lists={"columns": columns, "drop": drop, "missing": missing}, choices={})
+        keep = self._keep("U", name, fields["left"], "left")
+        source = matrix_source(self._jobs, table, "podere.PCA and podere.TruncatedSVD find components", columns=columns,
+                               drop=drop, missing=missing, rows=rows, format=format, key=key)
         return svd_on_executors(self._jobs, source, fields, keep)
 
-    def _keep_left(self, name: str, path: str, others: list[str]) -> Table:
-        """A table of the array U of an archive that has others, too."""
-        return self.read(path, format="npz", drop=others, name=name)
+    def covariance(self, table: Table | str | os.PathLike[str], *, correlation: bool = False, impute: str | None = None,
+                   columns: Sequence[str | int] | None = None, drop: Sequence[str | int] | None = None,
+                   missing: Sequence[str] | None = None, rows: slice | None = None, format: str | None = None,
+                   key: str | None = None) -> Covariance:
+        """Find covariances or correlations of columns, as `podere covariance` does: docs/matrices.md.
+
+        The same bits on any number of executors.
+
+        Parameters
+        ----------
+        table : Table, str or path
+            As of `svd`. For arrays of this process there are `numpy.cov` and `numpy.corrcoef`.
+        correlation : bool
+            Whether `matrix` has correlations in place of covariances.
+        impute : "mean" or None
+            Missing values become the mean of their column; None refuses them.
+        columns, drop, missing, rows, format, key
+            Of a file, as of `read`.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError
+            The latter with file, row and column for a value that is missing or infinite.
+        """
+        source = matrix_source(self._jobs, table, "numpy.cov and numpy.corrcoef find them", columns=columns, drop=drop,
+                               missing=missing, rows=rows, format=format, key=key)
+        return covariance_on_executors(self._jobs, source, correlation, impute)
+
+    def qr(self, table: Table | str | os.PathLike[str], *, q: bool = True, impute: str | None = None,
+           columns: Sequence[str | int] | None = None, drop: Sequence[str | int] | None = None,
+           missing: Sequence[str] | None = None, rows: slice | None = None, format: str | None = None,
+           key: str | None = None, name: str | None = None) -> QR:
+        """Find orthonormal columns and a triangle, A = Q R, as `podere qr` does: docs/matrices.md.
+
+        The same bits on any number of executors.
+
+        Parameters
+        ----------
+        table : Table, str or path
+            As of `svd`, with at least as many rows as columns. For arrays of this process there is `numpy.linalg.qr`.
+        q : bool
+            Whether `Q` is wanted, which takes 8 bytes x n_rows x n_columns here.
+        impute : "mean" or None
+            Missing values become the mean of their column; None refuses them.
+        columns, drop, missing, rows, format, key
+            Of a file, as of `read`.
+        name : str or None
+            Of a table, of float32, as which the executors keep `Q`. None: an array.
+
+        Raises
+        ------
+        FileNotFoundError, ValueError
+            The latter with file, row and column for a value that is missing or infinite, and for columns that depend on
+            those before them.
+        """
+        wants_q = flag("q", q)
+        keep = self._keep("Q", name, wants_q, "q")
+        source = matrix_source(self._jobs, table, "numpy.linalg.qr finds it", columns=columns, drop=drop, missing=missing,
+                               rows=rows, format=format, key=key)
+        return qr_on_executors(self._jobs, source, wants_q, impute, keep)
+
+    def _keep(self, array: str, name: str | None, is_wanted: bool, parameter: str) -> Keep | None:
+        """What makes a table called `name` of an array with many rows, if it is wanted by a parameter of that name."""
+        if name is None:
+            return None
+        free = self._free_name(name)
+        if not is_wanted:
+            raise ValueError(f"name is {name!r}, allowed with {parameter}=False is None")
+        return lambda path, others: self.read(path, format="npz", drop=others, name=free)
 
     def _free_name(self, name: str) -> str:
         if name in self.tables:

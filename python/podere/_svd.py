@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import _arrays, _core, _parameters, _progress
 from ._frames import as_rows, is_date, is_frame
 from ._jobs import JobRunner
+from ._matrices import Keep, impute_field, run_for_arrays
 from ._sklearn import check_array, remember_or_check_features
 from ._table import Table, stored_table
 
@@ -85,15 +86,9 @@ class SVD:
 
 
 def svd_on_executors(jobs: JobRunner, source: dict[str, Any], fields: Mapping[str, Any],
-                     keep: Callable[[str, list[str]], Table] | None) -> SVD:
-    """Of a table or file; `fields` are those of the job. `keep` makes a table of U in an archive, given the others in it;
-    None: U comes into this process."""
-    with jobs.shared_file() as path:
-        result = jobs.run({"kind": "svd", "table": source, "output": path, **fields})
-        with np.load(path) as arrays:
-            found = {name: arrays[name] for name in arrays if name != "U" or keep is None}
-        if keep is not None:
-            found["U"] = keep(path, list(found))
+                     keep: Keep | None) -> SVD:
+    """Of a table or file; `fields` are those of the job, `keep` as of run_for_arrays."""
+    result, found = run_for_arrays(jobs, {"kind": "svd", "table": source, **fields}, "U", keep)
     is_centered = "mean" in found
     svd = SVD(U=found.get("U"), s=found["s"], Vt=np.ascontiguousarray(found["V"].T), mean=found.get("mean"),
               scale=found.get("deviation"),
@@ -117,7 +112,7 @@ def svd_fields(*, rank: Any, center: Any, scale: Any, left: Any, method: Any, to
             "max_passes": _parameters.whole("max_passes", max_passes, 3, 1_000_000),
             "seed": _parameters.whole("seed", seed, 0, 2**64 - 1),
             "drop_missing": _parameters.flag("drop_missing", drop_missing),
-            "impute": "none" if impute is None else _parameters.choice("impute", impute, {"mean": "mean"})}
+            "impute": impute_field(impute)}
 
 
 def _tolerance(name: str, value: Any) -> float:

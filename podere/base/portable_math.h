@@ -1,5 +1,5 @@
-// exp and log that give the same bits on every IEEE-754 machine. Those of the C library choose their code by the
-// processor (with and without fused multiply-add) and differ in the last bit, which is enough to grow another tree.
+// exp, log and cosine that give the same bits on every IEEE-754 machine. Those of the C library choose their code by
+// the processor (with and without fused multiply-add) and differ in the last bit, which is enough to grow another tree.
 //
 // Made of + - * / and bit operations. They need rounding to nearest and, as set for all of Podere, -ffp-contract=off;
 // with -fno-trapping-math, which changes no result, loops over them vectorize: no branch is left. Which NaN is returned
@@ -79,6 +79,24 @@ inline double portable_log(double x) {
   const double log_x = k * kLn2High - ((half_f2 - (s * (half_f2 + series) + k * kLn2Low)) - f);
   const double nonpositive = x == 0.0 ? -kInf : std::numeric_limits<double>::quiet_NaN();
   return x > 0.0 ? (x < kInf ? log_x : x) : nonpositive;
+}
+
+/// cos(2 pi t), at most 5e-16 off; in [-1, 1] for all finite t, and of turns beyond 2^51 without a meaning. Whole turns
+/// are taken out, and what is left begins where the sine is 0, whose Taylor series it is:
+///   f = t - round(t),  g = 1/4 - |f|,  cos(2 pi t) = sin(2 pi g),  |2 pi g| <= pi/2
+inline double cosine_of_turns(double t) {
+  using namespace portable_math_detail;
+  constexpr double kRound = 0x1.8p52;
+  const double f = t - ((t + kRound) - kRound);
+  const double magnitude = f < 0.0 ? -f : f;
+  const double g = 0.25 - (magnitude < 0.5 ? magnitude : 0.5);
+  const double x = g * 0x1.921fb54442d18p+2;  // 2 pi
+  const double x2 = x * x;
+  const double series =
+      x2 * polynomial(x2, -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800,
+                      -1.0 / 1307674368000, 1.0 / 355687428096000, -1.0 / 121645100408832000);
+  const double sine = x + x * series;
+  return sine > 1.0 ? 1.0 : sine < -1.0 ? -1.0 : sine;
 }
 
 /// 1 / (1 + e^-x), less than 2 ulp off, without overflow: e^-|x| stays in [0, 1].

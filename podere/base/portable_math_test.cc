@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <numbers>
 #include <vector>
 
 #include "podere/base/hash.h"
@@ -86,6 +87,31 @@ TEST(PortableMath, LogIsRightAtItsEdges) {
   }
 }
 
+long double cosine_reference(long double t) {
+  return std::cos(2 * std::numbers::pi_v<long double> * (t - std::round(t)));
+}
+
+TEST(PortableMath, CosineIsRightToTheLastDigits) {
+  for (const double turns : {0.5, 20.0, 1e6}) {
+    double largest = 0;
+    for (std::uint64_t i = 0; i < kPoints; ++i) {
+      const double t = uniform(i, -turns, turns);
+      const double found = cosine_of_turns(t);
+      EXPECT_LE(std::abs(found), 1);
+      largest = std::max(largest, std::abs(static_cast<double>(found - cosine_reference(t))));
+    }
+    EXPECT_LT(largest, 5e-16) << turns;
+  }
+}
+
+TEST(PortableMath, CosineIsRightAtItsEdges) {
+  for (const double t : {0.0, -3.0, 12345.0}) EXPECT_NEAR(cosine_of_turns(t), 1, 2e-16);
+  EXPECT_NEAR(cosine_of_turns(0.5), -1, 2e-16);
+  EXPECT_EQ(cosine_of_turns(0.25), 0.0);
+  EXPECT_EQ(cosine_of_turns(-1e6 - 0.75), 0.0);
+  for (const double t : {0x1p51, -0x1p52 - 1, 1e193, -1e308}) EXPECT_LE(std::abs(cosine_of_turns(t)), 1) << t;
+}
+
 TEST(PortableMath, SigmoidIsWithinTwoUlpAndNeverOverflows) {
   EXPECT_LT(largest_error(sigmoid, sigmoid_reference, -4, 4), 2.0);
   EXPECT_LT(largest_error(sigmoid, sigmoid_reference, -745, 745), 2.0);
@@ -108,6 +134,8 @@ TEST(PortableMath, GivesTheSameBitsOnEveryMachine) {
   EXPECT_EQ(digest(), 0x8e625db816131a76ULL);
   for (std::size_t i = 0; i < x.size(); ++i) y[i] = sigmoid(x[i] * 0.01);
   EXPECT_EQ(digest(), 0xcbb5a69ea970b3f8ULL);
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] = cosine_of_turns(x[i]);
+  EXPECT_EQ(digest(), 0x68fc1f3ac5bae1d1ULL);
   for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::bit_cast<double>(hash64(5, 6, i) % 0x7ff0000000000000ULL);
   for (std::size_t i = 0; i < x.size(); ++i) y[i] = portable_log(x[i]);
   EXPECT_EQ(digest(), 0x96a17074556b40d0ULL);

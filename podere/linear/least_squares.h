@@ -1,32 +1,23 @@
 // Linear least squares, weighted, by normal equations that are refined.
 #pragma once
 
+#include <Eigen/Core>
 #include <cstddef>
-#include <span>
 #include <vector>
 
 #include "podere/comm/communicator.h"
-#include "podere/table/row.h"
+#include "podere/linear/scaled_rows.h"
 
 namespace podere::linear {
-
-/// Rows that one executor holds of all. What the spans are of outlives it.
-struct Rows {
-  std::vector<std::span<const float>> columns;  ///< [n_features][n_rows], finite
-  std::span<const float> label;                 ///< [n_rows], finite
-  std::span<const float> weight;                ///< [n_rows] from 0, not all of them 0 over all ranks; empty: each is 1
-  std::uint64_t n_global_rows = 0;
-
-  std::size_t n_rows() const { return label.size(); }
-  std::size_t n_features() const { return columns.size(); }
-  float weight_of(std::size_t row) const { return weight.empty() ? 1.0F : weight[row]; }
-};
 
 /// What keeps coefficients small: l2 times the sum of their squares is added to the weighted sum of squared errors.
 struct Penalty {
   double l2 = 0;
   bool standardizes = false;  ///< of coefficients of features divided by their standard deviations
 };
+
+/// What l2 is at most, in scaled rows: its square root, and products with it, are finite.
+inline constexpr double kLargestPenalty = 0x1p900;
 
 struct LeastSquares {
   std::vector<double> coefficients;  ///< [n_features]
@@ -52,5 +43,12 @@ inline constexpr int kPasses = 2;
 /// squares problems", 1996, section 2.9 (corrected seminormal equations).
 LeastSquares solve_least_squares(const Rows& rows, const Penalty& penalty, const comm::Communicator& comm,
                                  int n_threads);
+/// The same, after the pass for means and ranges, of scaled rows with any features.
+LeastSquares solve_least_squares(const linalg::RowBlocks& blocks, const Scales& scales, const Penalty& penalty,
+                                 const comm::Communicator& comm, int n_threads);
+
+/// Sets coefficients and intercept to those that a solution [n_features + 1] of scaled rows, the intercept last, stands
+/// for.
+void set_solution(const Eigen::VectorXd& solution, const Scales& scales, LeastSquares& found);
 
 }  // namespace podere::linear

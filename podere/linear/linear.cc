@@ -52,7 +52,7 @@ class LinearTrainer final : public algorithm::Trainer {
                            const algorithm::Run& run) const override {
     const table::Table& table = source.labels();
     check_features(table.schema());
-    const Rows rows = rows_of(table, run);
+    const Rows rows = checked_rows(table, "linear models need", run.comm, run.n_threads);
     run.progress.report({"train", 0, 1, {}, "pass"});
     LeastSquares found = solve_least_squares(rows, {options_.l2, options_.standardize}, run.comm, run.n_threads);
     run.progress.report({"train", 1, 1, {}, "pass"});
@@ -72,17 +72,6 @@ class LinearTrainer final : public algorithm::Trainer {
   }
 
  private:
-  /// Throws InputError, on all ranks, for values and weights with which there are no least squares. Collective.
-  static Rows rows_of(const table::Table& table, const algorithm::Run& run) {
-    table::weigh_labels(table, {}, 0, {}, "training", run.comm);  // checks them
-    table::check_weights(table, run.comm, run.n_threads);
-    Rows rows{.columns = {}, .label = table.label(), .weight = table.weight(), .n_global_rows = table.n_global_rows()};
-    for (std::size_t j = 0; j < table.n_features(); ++j) rows.columns.push_back(table.feature(j));
-    table::check_complete(rows.columns, table.schema().features, table.global({0}), "linear models need", run.comm,
-                          run.n_threads);
-    return rows;
-  }
-
   Options options_;
 };
 

@@ -8,6 +8,7 @@
 #include "podere/cluster/kmeans.h"
 #include "podere/cluster/mixture.h"
 #include "podere/isolation/isolation_forest.h"
+#include "podere/linear/kernel_ridge.h"
 #include "podere/linear/linear.h"
 #include "podere/neural/algorithm.h"
 #include "podere/tree/algorithm.h"
@@ -16,9 +17,9 @@ namespace podere::catalog {
 
 const std::vector<const algorithm::Algorithm*>& algorithms() {
   static const std::vector<const algorithm::Algorithm*> kAlgorithms = {
-      &tree::boosted_trees(),        &neural::dense_networks(),      &cluster::kmeans(),
-      &cluster::mixture(),           &isolation::isolation_forest(), &linear::linear_regression(),
-      &examples::nearest_centroid(),
+      &tree::boosted_trees(),  &neural::dense_networks(),      &cluster::kmeans(),
+      &cluster::mixture(),     &isolation::isolation_forest(), &linear::linear_regression(),
+      &linear::kernel_ridge(), &examples::nearest_centroid(),
   };
   return kAlgorithms;
 }

@@ -101,11 +101,26 @@ std::vector<std::pair<std::string, Json>> lines_of_anomalies(const Json& facts) 
   return lines;
 }
 
+std::vector<std::pair<std::string, Json>> lines_of_kernel(const Json& facts) {
+  std::vector<std::pair<std::string, Json>> lines = {
+      {"random features", fmt::format("{}, gamma {}", with_commas(facts.at("random_features").get<std::uint64_t>()),
+                                      number(facts.at("gamma")))},
+      {"solver", fmt::format("{}, {} passes over the rows", facts.at("solver").get<std::string>(),
+                             facts.at("passes").get<int>())}};
+  if (facts.contains("has_converged")) {
+    const bool has_converged = facts.at("has_converged").get<bool>();
+    lines.emplace_back("converged", fmt::format("{}, the gradient is {} of that at the start",
+                                                has_converged ? "yes" : "no", number(facts.at("residual"))));
+  }
+  return lines;
+}
+
 /// What was found on the training rows.
 std::vector<std::pair<std::string, Json>> lines_of_facts(const Json& facts) {
   std::vector<std::pair<std::string, Json>> lines;
   if (facts.contains("clusters")) lines = lines_of_clusters(facts);
   if (facts.contains("threshold")) lines = lines_of_anomalies(facts);
+  if (facts.contains("random_features")) lines = lines_of_kernel(facts);
   for (const auto& [name, value] : facts.items()) {
     constexpr std::string_view kPrefix = "validation_";
     if (!name.starts_with(kPrefix) || !value.is_number() || name == "validation_rows") continue;

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "podere/base/error.h"
 #include "podere/base/hash.h"
+#include "podere/linear/kernel_ridge.h"
 #include "podere/linear/linear.h"
 
 namespace podere::linear {
@@ -40,32 +42,42 @@ table::Table made_up(std::uint64_t n_rows, bool has_weights, const comm::Communi
   return table;
 }
 
-algorithm::Trained train(const table::Table& table, const Json& options, const comm::Communicator& comm,
-                         int n_threads) {
+algorithm::Trained train(const algorithm::Algorithm& algorithm, const table::Table& table, const Json& options,
+                         const comm::Communicator& comm, int n_threads) {
   Progress progress;
   algorithm::Summaries summaries;
-  return linear_regression().trainer(options)->train(
+  return algorithm.trainer(options)->train(
       table::HeldRows(table), nullptr,
       {.comm = comm, .n_threads = n_threads, .progress = progress, .summaries = summaries});
 }
 
-std::string outcome(std::uint64_t n_rows, bool has_weights, const Json& options, const comm::Communicator& comm,
-                    int n_threads) {
-  const auto trained = train(made_up(n_rows, has_weights, comm), options, comm, n_threads);
+std::string outcome(const algorithm::Algorithm& algorithm, std::uint64_t n_rows, bool has_weights, const Json& options,
+                    const comm::Communicator& comm, int n_threads) {
+  const auto trained = train(algorithm, made_up(n_rows, has_weights, comm), options, comm, n_threads);
   return trained.model->to_text() + trained.facts.dump();
 }
 
-TEST(LinearDistributed, CoefficientsDoNotDependOnRanksOrThreads) {
+void expect_the_same_everywhere(const algorithm::Algorithm& algorithm, const std::vector<Json>& choices) {
   for (const std::uint64_t n_rows : {std::uint64_t{100}, std::uint64_t{20000}}) {  // of 100 ranks are left without rows
     for (const bool has_weights : {false, true}) {
-      for (const Json& options : {Json{{"l2", 0}}, Json{{"l2", 2.5}, {"standardize", true}}}) {
-        const std::string expected = outcome(n_rows, has_weights, options, alone(), 1);
+      for (const Json& options : choices) {
+        const std::string expected = outcome(algorithm, n_rows, has_weights, options, alone(), 1);
         for (const int n_threads : {1, 3}) {
-          EXPECT_EQ(outcome(n_rows, has_weights, options, world(), n_threads), expected) << options;
+          EXPECT_EQ(outcome(algorithm, n_rows, has_weights, options, world(), n_threads), expected) << options;
         }
       }
     }
   }
+}
+
+TEST(LinearDistributed, CoefficientsDoNotDependOnRanksOrThreads) {
+  expect_the_same_everywhere(linear_regression(), {{{"l2", 0}}, {{"l2", 2.5}, {"standardize", true}}});
+}
+
+TEST(LinearDistributed, KernelRidgeDoesNotDependOnRanksOrThreads) {
+  expect_the_same_everywhere(
+      kernel_ridge(), {{{"random_features", 30}, {"standardize", true}},
+                       {{"random_features", 30}, {"solver", "cg"}, {"tolerance", 1e-9}, {"gamma", 1e-3}, {"seed", 7}}});
 }
 
 TEST(LinearDistributed, AllRanksNameTheFirstRowWithoutANumber) {
@@ -74,7 +86,7 @@ TEST(LinearDistributed, AllRanksNameTheFirstRowWithoutANumber) {
     if (table.global({i}).value >= 8500) table.feature(2)[i] = std::numeric_limits<float>::quiet_NaN();
   }
   try {
-    train(table, {{"l2", 0}}, world(), 1);
+    train(linear_regression(), table, {{"l2", 0}}, world(), 1);
     FAIL();
   } catch (const InputError& error) {
     EXPECT_STREQ(

@@ -245,7 +245,7 @@ def test_a_command_line_that_makes_no_sense(podere, arguments):
 
 
 @pytest.mark.parametrize("arguments, advice", [
-    (["trian", "gbt", "x.csv"], "did you mean podere train?"), (["train", "x.csv"], "say what to train: podere train gbt|nn|mlp|kmeans|mixture|isolation-forest|linear|centroid x.csv"),
+    (["trian", "gbt", "x.csv"], "did you mean podere train?"), (["train", "x.csv"], "say what to train: podere train gbt|nn|mlp|kmeans|mixture|isolation-forest|linear|kernel-ridge|centroid x.csv"),
     (["train", "gbt", "x.csv", "--depth", "x", "-o", "m.json"], "(podere train gbt --help shows"), (["fly"], "(podere --help shows"),
 ])
 def test_a_command_that_was_not_named_well(podere, arguments, advice):

@@ -40,7 +40,7 @@ def test_options_that_people_need_first_come_first(podere):
 
 
 COMPLETED = [
-    (["tra"], ["train"]), (["train", ""], ["gbt", "nn", "mlp", "kmeans", "mixture", "isolation-forest", "linear", "centroid"]), (["train", "gbt", "--obj"], ["--objective"]),
+    (["tra"], ["train"]), (["train", ""], ["gbt", "nn", "mlp", "kmeans", "mixture", "isolation-forest", "linear", "kernel-ridge", "centroid"]), (["train", "gbt", "--obj"], ["--objective"]),
     (["train", "gbt", "--objective", "so"], ["softmax"]), (["train", "gbt", "--objective", "=", "q"], ["quantile"]),
     (["train", "nn", "x.csv", "--optimizer", "ada"], ["adam", "adamw"]), (["help", "session", "st"], ["start", "status", "stop"]),
     (["train", "nn", "--optimis"], []), (["train", "gbt", "--trees", ""], []), (["exec"], []), (["completion", "z"], ["zsh"]),

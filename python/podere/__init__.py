@@ -24,6 +24,7 @@ from ._core import __version__
 from ._from_sklearn import from_sklearn
 from ._gbt import GBTClassifier, GBTRegressor
 from ._images import ImageFeatures
+from ._kernel_ridge import KernelRidge
 from ._linear import LinearRegression, Ridge
 from ._matrices import QR, Covariance
 from ._network import MLPClassifier, NNClassifier, NNRegressor
@@ -36,6 +37,6 @@ from ._table import Table
 from ._tune import Tuned
 
 __all__ = ["PCA", "QR", "SVD", "AlgorithmClassifier", "Covariance", "GBTClassifier", "GBTRegressor", "GaussianMixture",
-           "ImageFeatures", "IsolationForest", "KMeans", "LinearRegression", "MLPClassifier", "NNClassifier", "NNRegressor",
-           "Ridge", "Session", "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV", "Tuned",
+           "ImageFeatures", "IsolationForest", "KMeans", "KernelRidge", "LinearRegression", "MLPClassifier", "NNClassifier",
+           "NNRegressor", "Ridge", "Session", "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV", "Tuned",
            "__version__", "from_sklearn", "read_root"]

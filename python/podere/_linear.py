@@ -14,28 +14,27 @@ from ._algorithm import OfAlgorithm
 from ._estimator import Regressor
 
 
-class _Linear(OfAlgorithm, Regressor):
-    algorithm = "linear"
+class LeastSquares(OfAlgorithm, Regressor):
+    """The base of what finds coefficients and an intercept."""
+
+    _WHAT: str
+    _COEFFICIENTS: str
     _OBJECTIVES = ("squared-error",)
 
     @property
-    def coef_(self) -> NDArray[Any]:
-        check_is_fitted(self)
-        return np.array(self._described()["coefficients"], dtype=np.float64)
-
-    @property
     def intercept_(self) -> float:
-        check_is_fitted(self)
         return float(self._described()["intercept"])
 
     def load_model(self, path: str | os.PathLike[str]) -> Any:
         name = os.fspath(path)
         described = json.loads(_core.AnyModel.from_text(_core.read_model_text(name), name).describe())
-        if "coefficients" not in described:
-            raise ValueError(f"{name} is no linear model, allowed for {type(self).__name__} is one of podere train linear")
+        if self._COEFFICIENTS not in described:
+            raise ValueError(f"{name} is no {self._WHAT}, allowed for {type(self).__name__} is one of podere train "
+                             f"{self.algorithm}")
         return super().load_model(path)
 
     def _described(self) -> dict[str, Any]:
+        check_is_fitted(self)
         described: dict[str, Any] = json.loads(self._model.describe())
         return described
 
@@ -44,6 +43,19 @@ class _Linear(OfAlgorithm, Regressor):
 
     def _takes_nan(self) -> bool:
         return False
+
+    def _coefficients(self) -> NDArray[Any]:
+        return np.array(self._described()[self._COEFFICIENTS], dtype=np.float64)
+
+
+class _Linear(LeastSquares):
+    algorithm = "linear"
+    _WHAT = "linear model"
+    _COEFFICIENTS = "coefficients"
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        return self._coefficients()
 
 
 class LinearRegression(_Linear):

@@ -23,7 +23,7 @@ from pyspark.ml.param.shared import (
 from pyspark.ml.util import DefaultParamsReader, DefaultParamsWriter, MLReadable, MLReader, MLWritable, MLWriter
 from pyspark.sql import functions, types
 
-from . import _clusters, _estimator, _gbt, _linear, _network, _spark_outputs, _spark_worker
+from . import _clusters, _estimator, _gbt, _kernel_ridge, _linear, _network, _spark_outputs, _spark_worker
 from ._table import Table, stored_table
 
 _MOST_CLASSES = 1000
@@ -31,7 +31,8 @@ _BATCH_ROWS = 1 << 13
 _TYPES = {"array<double>": types.ArrayType(types.DoubleType()), "double": types.DoubleType(), "int": types.IntegerType()}
 _WITH_FILES = {cls.__name__: cls for cls in (
     _gbt.GBTClassifier, _gbt.GBTRegressor, _network.NNClassifier, _network.NNRegressor, _network.MLPClassifier,
-    _clusters.KMeans, _clusters.GaussianMixture, _linear.LinearRegression, _linear.Ridge)}
+    _clusters.KMeans, _clusters.GaussianMixture, _linear.LinearRegression, _linear.Ridge,
+    _kernel_ridge.KernelRidge)}
 
 
 class _Columns(HasFeaturesCol, HasPredictionCol, HasProbabilityCol,  # type: ignore[misc]

@@ -111,11 +111,13 @@ def test_a_pipeline_that_was_written_predicts_the_same_when_it_is_read(rows, ass
     again = PipelineModel.load(str(tmp_path / "model"))
     values = [vectors_of(known.transform(rows), "p") for known in (model, again)]
     assert numpy.array_equal(*values) and again.uid == model.uid and again.stages[1].uid == stage.uid
-    ridge = podere.spark.estimator(podere.Ridge(), session, labelCol="number").fit(assembler.transform(rows))
-    ridge.save(str(tmp_path / "ridge"))
-    numbers = [[row.prediction for row in known.transform(assembler.transform(rows)).collect()]
-               for known in (ridge, type(ridge).load(str(tmp_path / "ridge")))]
-    assert numbers[0] == numbers[1] and len(set(numbers[0])) > 1
+    for ours in (podere.Ridge(), podere.KernelRidge(n_components=20)):
+        fitted = podere.spark.estimator(ours, session, labelCol="number").fit(assembler.transform(rows))
+        path = str(tmp_path / type(ours).__name__)
+        fitted.save(path)
+        numbers = [[row.prediction for row in known.transform(assembler.transform(rows)).collect()]
+                   for known in (fitted, type(fitted).load(path))]
+        assert numbers[0] == numbers[1] and len(set(numbers[0])) > 1
     pca = podere.spark.estimator(podere.PCA(n_components=2), session).fit(assembler.transform(rows))
     with pytest.raises(ValueError, match="a model of PCA cannot be written, allowed are GBTClassifier"):
         pca.save(str(tmp_path / "pca"))

@@ -12,6 +12,7 @@ pca       20 components of 500,000 x 500 float64: scikit-learn
 kmeans    50 clusters of 1,000,000 x 28 simulated events, 50 iterations: scikit-learn, faiss
 mixture   10 Gaussians of 200,000 x 28, 10 iterations: scikit-learn
 linear    least squares of 1,000,000 x 28 simulated events: scikit-learn
+kernel    ridge regression by 1,000 random features of these: scikit-learn's RBFSampler and Ridge
 isolation an isolation forest of these, of which one in 100 is to be an anomaly: scikit-learn
 
 Needs the package in PYTHONPATH (build/release/python) and the program `podere` for the events (--podere).
@@ -28,12 +29,13 @@ import time
 
 PYTHON = pathlib.Path(__file__).resolve().parents[1] / "build/peers/bin/python"
 RANK, CLUSTERS, ITERATIONS = 20, 50, 50
+RANDOM_FEATURES = 1_000
 SHAPES = {"svd": (500_000, 500), "flat": (100_000, 200), "mllib": (100_000, 1_000), "pca": (500_000, 500),
           "kmeans": (1_000_000, 28), "mixture": (200_000, 28),
-          "linear": (1_000_000, 28), "isolation": (1_000_000, 28)}
+          "linear": (1_000_000, 28), "kernel": (1_000_000, 28), "isolation": (1_000_000, 28)}
 PEERS = {"svd": ["podere", "numpy", "sklearn", "arpack"], "flat": ["podere", "numpy"], "mllib": ["podere", "mllib"],
          "pca": ["podere", "sklearn"], "kmeans": ["podere", "sklearn", "faiss"], "mixture": ["podere", "sklearn"],
-         "linear": ["podere", "sklearn"], "isolation": ["podere", "sklearn"]}
+         "linear": ["podere", "sklearn"], "kernel": ["podere", "sklearn"], "isolation": ["podere", "sklearn"]}
 ONCE = {"arpack", "mllib"}  # which take minutes
 
 
@@ -70,7 +72,7 @@ def make(case, options, path):
     import numpy
     n_rows, n_columns = SHAPES[case]
     n_rows = int(n_rows * options.scale)
-    is_of_events = case in ("kmeans", "mixture", "linear", "isolation")
+    is_of_events = case in ("kmeans", "mixture", "linear", "kernel", "isolation")
     numpy.save(path, events(options.podere, n_rows) if is_of_events else matrix(case, n_rows, n_columns))
 
 
@@ -176,9 +178,24 @@ def sklearn_linear(rows, cores, label):
     return sklearn.__version__, {"coefficients": found.coef_.tolist()}
 
 
+def podere_kernel(rows, cores, label):
+    import podere
+    found = podere.KernelRidge(n_components=RANDOM_FEATURES, n_jobs=cores).fit(rows, label)
+    return podere.__version__, {"r2": found.score(rows[:10_000], label[:10_000])}
+
+
+def sklearn_kernel(rows, cores, label):
+    import sklearn.kernel_approximation
+    import sklearn.linear_model
+    import sklearn.pipeline
+    sampler = sklearn.kernel_approximation.RBFSampler(gamma=1 / rows.shape[1], n_components=RANDOM_FEATURES, random_state=1)
+    found = sklearn.pipeline.make_pipeline(sampler, sklearn.linear_model.Ridge(1, solver="cholesky")).fit(rows, label)
+    return sklearn.__version__, {"r2": found.score(rows[:10_000], label[:10_000])}
+
+
 def timed(peer, case, rows, cores):
     what = {"flat": "svd", "mllib": "svd"}.get(case, case)
-    label = [label_of(rows)] if what == "linear" else []
+    label = [label_of(rows)] if what in ("linear", "kernel") else []
     start = time.perf_counter()
     version, figures = globals()[f"{peer}_{what}"](rows, cores, *label)
     return {"seconds": time.perf_counter() - start, "version": version, **figures}
@@ -217,6 +234,8 @@ def check(case, figures, of_podere):
         assert worst < close, (case, figures["estimator"], worst)
     elif "coefficients" in figures:  # of float32
         assert max(abs(a - b) for a, b in zip(of_podere["coefficients"], figures["coefficients"], strict=True)) < 1e-3
+    elif "r2" in figures:  # of other random features
+        assert abs(figures["r2"] - of_podere["r2"]) < 0.02, (case, figures, of_podere)
     elif "inertia" in figures:
         assert abs(figures["inertia"] / of_podere["inertia"] - 1) < 0.02, (case, figures, of_podere)
     elif "threshold" in figures:  # of other trees

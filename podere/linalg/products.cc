@@ -35,20 +35,23 @@ struct PackedRows {
   std::uint64_t n_global_rows;
   std::size_t n_rows;
   std::size_t n_columns;
-  std::function<void(std::size_t begin, std::size_t end, double* packed)> pack_rows;
+  std::size_t n_unpacked;  // numbers that pack_rows() needs a place for
+  std::function<void(std::size_t begin, std::size_t end, std::span<double> unpacked, double* packed)> pack_rows;
 };
 
 PackedRows rows_of(const TallRows& a, const ColumnMap& map) {
-  return {a.n_global_rows(), a.n_rows(), a.n_columns(), [&](std::size_t begin, std::size_t end, double* packed) {
+  return {a.n_global_rows(), a.n_rows(), a.n_columns(), 0,
+          [&](std::size_t begin, std::size_t end, std::span<double> /*unpacked*/, double* packed) {
             const std::size_t n = a.n_columns();
             pack(a.values().subspan(begin * n, (end - begin) * n), map.shift, map.factor, packed);
           }};
 }
 
 PackedRows rows_of(const RowBlocks& a) {
-  return {a.n_global_rows, a.n_rows, a.n_columns,
-          [&a, map = ColumnMap::identity(a.n_columns)](std::size_t begin, std::size_t end, double* packed) {
-            std::vector<double> values((end - begin) * a.n_columns);
+  return {a.n_global_rows, a.n_rows, a.n_columns, kChainRows * a.n_columns,
+          [&a, map = ColumnMap::identity(a.n_columns)](std::size_t begin, std::size_t end, std::span<double> unpacked,
+                                                       double* packed) {
+            const std::span<double> values = unpacked.first((end - begin) * a.n_columns);
             a.fill(begin, end, values);
             pack(values, map.shift, map.factor, packed);
           }};
@@ -61,17 +64,18 @@ auto on_blocks(const PackedRows& a, int n_threads, Make&& make, Use&& use) {
   const std::size_t n = a.n_columns;
   const std::size_t n_workers = std::clamp<std::size_t>((a.n_rows + kChainRows - 1) / kChainRows, 1,
                                                         static_cast<std::size_t>(std::max(n_threads, 1)));
-  std::vector<HugeArray<double>> packed;
+  std::vector<HugeArray<double>> packed, unpacked;
   std::vector<decltype(make())> workers;
   for (std::size_t i = 0; i < n_workers; ++i) {
     packed.emplace_back(packed_size(kChainRows, n));
+    unpacked.emplace_back(a.n_unpacked);
     workers.push_back(make());
   }
   parallel_for_slices(static_cast<int>(n_workers), a.n_rows, kChainRows,
                       [&](std::size_t begin, std::size_t end, int thread) {
                         const auto mine = static_cast<std::size_t>(thread);
                         const Block block{begin, end - begin, packed[mine].data()};
-                        a.pack_rows(begin, end, block.values);
+                        a.pack_rows(begin, end, unpacked[mine].span(), block.values);
                         use(workers[mine], block);
                       });
   return workers;

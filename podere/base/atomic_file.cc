@@ -22,14 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kTemporarySuffix = ".part-";
-
-mode_t current_umask() {
-  const mode_t mask = umask(0);
-  umask(mask);
-  return mask;
-}
-
 /// Like open, but a pipe waits for its reader no longer than until an interrupt.
 int open_for_writing(const fs::path& path) {
   while (true) {
@@ -111,7 +103,7 @@ AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   if (!fs::exists(status) && fs::is_symlink(path_, unknown)) {
     throw_input_error("{}: is a link to a place that is not there", path_.string());
   }
-  remove_left_behind(path_.parent_path(), path_.filename().string() + kTemporarySuffix);
+  remove_left_behind(path_.parent_path(), path_.filename().string() + kPartSuffix);
   make_temporary();
   fchmod(descriptor_, 0666 & ~current_umask());
 }
@@ -124,7 +116,7 @@ AtomicFile::~AtomicFile() {
 void AtomicFile::make_temporary() {
   do {
     if (descriptor_ >= 0) close(descriptor_);
-    std::string name = name_to_own(path_.string() + kTemporarySuffix);
+    std::string name = name_to_own(path_.string() + kPartSuffix);
     descriptor_ = mkostemp(name.data(), O_CLOEXEC);
     if (descriptor_ < 0) throw_input_error("{}: cannot be written: {}", path_.string(), std::strerror(errno));
     temporary_ = name;
@@ -171,7 +163,7 @@ void AtomicFile::close_and_rename(bool flushes) {
 void write_into(const fs::path& path, std::size_t offset, std::string_view bytes) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) throw_write_error(path, errno);
-  const auto name = path.string().substr(0, path.string().rfind(kTemporarySuffix));
+  const auto name = path.string().substr(0, path.string().rfind(kPartSuffix));
   try {
     write_all(name, bytes, [&](std::string_view rest) {
       const ssize_t n = pwrite(descriptor, rest.data(), rest.size(), static_cast<off_t>(offset));

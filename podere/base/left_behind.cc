@@ -43,6 +43,12 @@ void if_left(const fs::path& path, const Remove& remove) {
 
 std::string name_to_own(const std::string& prefix) { return prefix + host_mark() + std::string(kRandomPart); }
 
+mode_t current_umask() {
+  const mode_t mask = umask(0);
+  umask(mask);
+  return mask;
+}
+
 bool own(int descriptor) {
   // On a file system without locks nothing can be locked, so what is left stays.
   while (flock(descriptor, LOCK_EX) != 0 && errno == EINTR) {

@@ -9,12 +9,6 @@
 
 namespace podere::cli {
 
-void add_arrays_option(CLI::App& app, std::string& path, const std::string& arrays) {
-  app.add_option("-o,--output", path, fmt::format("File to write: {}, for numpy.load or as HDF5", arrays))
-      ->transform(output_file())
-      ->type_name("FILE.npz|FILE.h5");
-}
-
 void add_impute_option(CLI::App& app, jobs::Impute& impute) {
   add_choice(app, "--impute", impute, "Fill missing values in with the mean of their column, or refuse them");
 }

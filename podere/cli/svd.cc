@@ -25,7 +25,7 @@ void define_svd(CLI::App& app, SvdCommand& options) {
       ->required()
       ->check(CLI::Range(1, 1'000'000))
       ->type_name("N");
-  add_arrays_option(app, options.path, "arrays U, s and V (rows x rank, rank, columns x rank)");
+  add_arrays_options(app, options, "arrays U, s and V (rows x rank, rank, columns x rank)");
   app.add_flag("--no-left", options.no_left, "Do not write U");
   app.add_flag("--center", job.center, "Subtract the mean of each column first: principal components");
   app.add_flag("--scale", job.scale, "Divide each column by its standard deviation, too");

@@ -1,5 +1,7 @@
 #include "podere/columns/npy_header.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -212,6 +214,18 @@ NpyHeader read_npy_header(const std::string& name, io::ByteCursor& cursor, std::
   NpyHeader header = std::move(reader).header();
   header.begin_bytes = text_begin + length;
   return header;
+}
+
+std::string npy_header(const std::vector<std::uint64_t>& shape) {
+  std::string text = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}{}), }}",
+                                 fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
+  constexpr std::size_t kBefore = kMagic.size() + 4;  // version and length
+  text.resize((kBefore + text.size() + 1 + 63) / 64 * 64 - kBefore - 1, ' ');
+  text += '\n';
+  std::string header = std::string(kMagic) + '\1' + '\0';
+  header += static_cast<char>(text.size() & 0xff);
+  header += static_cast<char>(text.size() >> 8);
+  return header + text;
 }
 
 }  // namespace podere::columns

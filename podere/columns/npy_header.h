@@ -39,4 +39,7 @@ struct NpyHeader {
 /// none, for objects (which are pickled), and for rows of more than kMostNpyRowBytes.
 NpyHeader read_npy_header(const std::string& name, io::ByteCursor& cursor, std::optional<std::uint64_t> n_bytes);
 
+/// The header of an array of float64, the last index fastest, in version 1.0: values begin at a multiple of 64 bytes.
+std::string npy_header(const std::vector<std::uint64_t>& shape);
+
 }  // namespace podere::columns

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,9 @@ struct NamedValues {
   std::string name;
   std::vector<std::uint64_t> shape;
   std::vector<double> values;  ///< [product of shape]
+  // What CSV has beside the values: the name of each row, and of each column. Empty: none, and NAME1, NAME2, ...
+  std::vector<std::string> row_names = {};
+  std::vector<std::string> column_names = {};
 };
 
 /// The bytes of values as they lie in memory, and in files on machines that have the lowest byte first.
@@ -33,19 +37,27 @@ struct WrittenArrays {
   const linalg::TallMatrix* rows;  ///< null: there is none
 };
 
-/// kNpz: an archive as numpy.savez writes it, which numpy.load opens. kHdf5: datasets at the top of an HDF5 file.
-enum class ArraysFormat { kNpz, kHdf5 };
-constexpr EnumNames<2> names_of(ArraysFormat) { return {"output_format", {"npz", "hdf5"}}; }
+/// kNpz: an archive as numpy.savez writes it, which numpy.load opens. kHdf5: datasets at the top of an HDF5 file. kNpy,
+/// kCsv: a folder with a file for each array, NAME.npy or NAME.csv.
+enum class ArraysFormat { kNpz, kHdf5, kNpy, kCsv };
+constexpr EnumNames<4> names_of(ArraysFormat) { return {"output-format", {"npz", "hdf5", "npy", "csv"}}; }
 using podere::to_string;
 
-/// The format that the ending of a file's name stands for: HDF5 for .h5, .hdf5 and .hdf, else NPZ. Throws InputError
-/// for endings of what is written in neither: .npy, .csv, .txt, .mat.
-ArraysFormat format_of(const std::filesystem::path& path);
+/// Whether it makes a folder.
+constexpr bool is_of_folders(ArraysFormat format) {
+  return format == ArraysFormat::kNpy || format == ArraysFormat::kCsv;
+}
 
-/// Writes into a file that is there, and that all ranks can write to. Each rank writes the rows that it holds: nothing
-/// is gathered. The same values make the same bytes on any number of ranks. Collective; throws on all ranks as base's
-/// write_into.
+/// The format of what is written to `path`: the one that is chosen, else the one that the ending of its name stands
+/// for, HDF5 for .h5, .hdf5 and .hdf, else NPZ. Throws InputError where ending and choice do not fit together, for
+/// endings of what holds one array or none (.npy, .csv, .txt, .mat), and for a folder where no format of folders is
+/// chosen.
+ArraysFormat format_of(const std::filesystem::path& path, std::optional<ArraysFormat> chosen = {});
+
+/// Writes into a file, or folder, that is there, and that all ranks can write to. Each rank writes the rows that it
+/// holds: nothing is gathered. The same values make the same bytes on any number of ranks. Collective; throws on all
+/// ranks as base's write_into.
 void write_arrays(ArraysFormat format, const std::filesystem::path& path, const WrittenArrays& written,
-                  const comm::Communicator& comm);
+                  const comm::Communicator& comm, int n_threads = 1);
 
 }  // namespace podere::columns

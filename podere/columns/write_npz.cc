@@ -1,6 +1,5 @@
 #include "podere/columns/write_npz.h"
 
-#include <fmt/format.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <string_view>
 
 #include "podere/base/atomic_file.h"
+#include "podere/columns/npy_header.h"
 
 namespace podere::columns {
 namespace {
@@ -19,22 +19,6 @@ static_assert(std::endian::native == std::endian::little);
 template <typename T>
 void append(std::string& text, T value) {
   for (std::size_t i = 0; i < sizeof(T); ++i) text += static_cast<char>(value >> (8 * i) & 0xff);
-}
-
-/// Of the format's version 1.0: values begin at a multiple of 64 bytes.
-std::string npy_header(const std::vector<std::uint64_t>& shape) {
-  std::string sizes;
-  for (const std::uint64_t size : shape) sizes += fmt::format("{}, ", size);
-  if (shape.size() > 1) sizes.resize(sizes.size() - 2);
-  if (shape.size() == 1) sizes.resize(sizes.size() - 1);
-  std::string text = fmt::format("{{'descr': '<f8', 'fortran_order': False, 'shape': ({}), }}", sizes);
-  constexpr std::size_t kBefore = 10;
-  text.resize((kBefore + text.size() + 1 + 63) / 64 * 64 - kBefore - 1, ' ');
-  text += '\n';
-  std::string header = "\x93NUMPY\x01";
-  header += '\0';
-  append(header, static_cast<std::uint16_t>(text.size()));
-  return header + text;
 }
 
 std::uint32_t checksum(std::string_view bytes) {

@@ -22,7 +22,7 @@ struct JobContext;
 enum class PathUse {
   kInput,       ///< a file that is read
   kPictures,    ///< files that are read, which may change meanwhile
-  kOutput,      ///< an existing, empty file that all executors can write to, side by side
+  kOutput,      ///< an existing, empty file or folder that all executors can write to, side by side
   kCheckpoint,  ///< a file that rank 0 keeps, and that the job resumes from
   kFolder,      ///< rank 0 writes into it
   kCache,       ///< a folder where the rows of a table lie on disk too; the session chooses it

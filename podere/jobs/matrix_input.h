@@ -50,7 +50,9 @@ auto in_words_of(const source::SourceSpec& source, const std::vector<std::string
 }
 
 /// As they are written.
-columns::NamedValues named(std::string name, const std::vector<double>& values);
-columns::NamedValues named(std::string name, const Eigen::MatrixXd& values);
+columns::NamedValues named(std::string name, const std::vector<double>& values,
+                           const std::vector<std::string>& row_names = {});
+columns::NamedValues named(std::string name, const Eigen::MatrixXd& values,
+                           const std::vector<std::string>& row_names = {});
 
 }  // namespace podere::jobs

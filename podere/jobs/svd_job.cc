@@ -39,16 +39,17 @@ void check_size(const SvdJob& job, const linalg::SvdOptions& options, const lina
 
 /// What is written beside U.
 std::vector<columns::NamedValues> arrays_of(const SvdJob& job, const linalg::Svd& svd, const linalg::Moments& moments,
+                                            const std::vector<std::string>& names,
                                             const std::vector<std::size_t>& kept_columns) {
   std::vector<columns::NamedValues> arrays;
   arrays.push_back(named("s", std::vector<double>(svd.s.begin(), svd.s.end())));
-  arrays.push_back(named("V", svd.v));
-  if (job.center || job.scale) arrays.push_back(named("mean", moments.means));
-  if (job.scale) arrays.push_back(named("deviation", moments.deviations));
+  arrays.push_back(named("V", svd.v, names));
+  if (job.center || job.scale) arrays.push_back(named("mean", moments.means, names));
+  if (job.scale) arrays.push_back(named("deviation", moments.deviations, names));
   arrays.push_back(named("shares", std::vector<double>(svd.shares.begin(), svd.shares.end())));
   arrays.push_back(named("residuals", std::vector<double>(svd.residuals.begin(), svd.residuals.end())));
   if (job.drop_missing) {
-    arrays.push_back(named("columns", std::vector<double>(kept_columns.begin(), kept_columns.end())));
+    arrays.push_back(named("columns", std::vector<double>(kept_columns.begin(), kept_columns.end()), names));
   }
   return arrays;
 }
@@ -102,9 +103,9 @@ Json run(const SvdJob& job, const JobContext& context) {
   result["svd_seconds"] = watch.restart();
   if (!job.output.empty()) {
     context.progress.report({"write", 0, 1, {}});
-    const columns::WrittenArrays written{arrays_of(job, svd, prepared.moments, kept_columns), "U",
+    const columns::WrittenArrays written{arrays_of(job, svd, prepared.moments, matrix.names, kept_columns), "U",
                                          left ? &*left : nullptr};
-    columns::write_arrays(job.output_format, job.output, written, comm);
+    columns::write_arrays(job.output_format, job.output, written, comm, n_threads);
     result["write_seconds"] = watch.seconds();
   }
   result.update(resources(comm, n_threads));

@@ -29,7 +29,7 @@ struct SvdJob {
   Impute impute = Impute::kNone;  ///< kNone: missing values are refused
   bool drop_missing = false;      ///< leaves out columns without a value in any row
   bool left = true;               ///< U is written
-  std::string output;             ///< path of an existing, empty file that all executors can write to; empty: none
+  std::string output;             ///< an existing, empty file, or folder, that all executors can write to; empty: none
   columns::ArraysFormat output_format = columns::ArraysFormat::kNpz;
 
   static void visit_fields(auto& self, auto&& visit) {

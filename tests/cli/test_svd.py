@@ -7,10 +7,14 @@ import signal
 
 import h5py
 import numpy
+import pandas
 import pytest
 
 RANDOM = numpy.random.default_rng(4)
 ROWS, COLUMNS, RANK = 2500, 40, 6
+NAMED = ("V", "mean", "deviation")  # with a row for each column of the matrix
+UMASK = os.umask(0)
+os.umask(UMASK)
 
 
 def field():
@@ -266,10 +270,75 @@ def test_hdf5_has_the_arrays_of_the_archive(podere, saved, ending):
     assert (scores["rows"], scores["columns"]) == (COLUMNS, RANK)
 
 
-@pytest.mark.parametrize("name", ["out.npy", "out.csv"])
-def test_files_of_one_array_are_refused(podere, saved, name):
-    line = podere.refused("svd", saved, "--rank", 2, "-o", name)
-    assert line == f"podere: {name}: several arrays are written, as FILE.npz (NumPy) or FILE.h5 (HDF5), and not as {name[3:]}"
+def folder_bytes(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("ending", ["npy", "csv"])
+def test_a_folder_has_a_file_for_each_array(podere, saved, ending):
+    podere.done("svd", saved, "--rank", RANK, "--scale", "-o", "expected.npz")
+    found = []
+    for executors, cores in ((1, 1), (2, 1), (3, 2), (5, 1)):
+        out = podere.done("svd", saved, "--rank", RANK, "--scale", "-o", f"out{executors}/", "--output-format", ending,
+                          "--executors", executors, "--cores", cores).stdout
+        found.append(folder_bytes(podere.folder / f"out{executors}"))
+        assert f"written: out{executors}/ (U, s, V)" in out
+    assert all(files == found[0] for files in found)
+    with numpy.load(podere.folder / "expected.npz") as expected:
+        assert sorted(found[0]) == sorted(f"{name}.{ending}" for name in expected)
+        for name, values in expected.items():
+            path = podere.folder / "out3" / f"{name}.{ending}"
+            assert path.stat().st_mode & 0o777 == 0o666 & ~UMASK
+            if ending == "npy":
+                numpy.testing.assert_array_equal(numpy.load(path), values)
+            else:
+                frame = pandas.read_csv(path, float_precision="round_trip", index_col="column" if name in NAMED else None)
+                numpy.testing.assert_array_equal(frame.to_numpy().reshape(values.shape), values)
+                assert list(frame.columns) == ([name] if values.ndim == 1 else [f"{name}{k + 1}" for k in range(RANK)])
+                assert name not in NAMED or list(frame.index) == [f"f{j}" for j in range(COLUMNS)]
+    assert (podere.folder / "out3").stat().st_mode & 0o777 == 0o777 & ~UMASK
+    assert not list(podere.folder.glob("*.part-*"))
+    read = json.loads(podere.done("svd", f"out3/V.{ending}", "--rank", 1, "--json", *(["--drop", "column"] if ending == "csv" else []))
+                      .stdout)
+    assert (read["rows"], read["columns"]) == (COLUMNS, RANK)
+
+
+def test_names_of_columns_are_quoted(podere):
+    numpy.savetxt(podere.folder / "field.csv", FIELD[:200, :3], delimiter=",", header='"a,b",c,"d""e"', comments="")
+    podere.done("svd", "field.csv", "--rank", 1, "--no-left", "-o", "out", "--output-format", "csv")
+    assert sorted(folder_bytes(podere.folder / "out")) == ["V.csv", "s.csv"]
+    assert list(pandas.read_csv(podere.folder / "out/V.csv")["column"]) == ["a,b", "c", 'd"e']
+
+
+@pytest.mark.parametrize("arguments", [
+    ["out.npy"], ["out.csv"], ["out/"], ["there"], ["out.csv", "--output-format", "csv"], ["out.npz", "--output-format", "npy"],
+    ["out.h5", "--output-format", "npz"], ["there", "--output-format", "hdf5"]])
+def test_outputs_that_are_not_clear_are_refused(podere, saved, arguments):
+    (podere.folder / "there").mkdir()
+    line = podere.refused("svd", saved, "--rank", 2, "-o", *arguments)
+    assert line == (f"podere: {arguments[0]}: several arrays are written: as FILE.npz (NumPy) or FILE.h5 (HDF5), or a file of each "
+                    "into FOLDER/ with --output-format npy or csv")
+    assert not (podere.folder / "out").exists()
+
+
+def test_a_folder_appears_whole_or_not_at_all(podere, saved):
+    (podere.folder / "there").mkdir()
+    (podere.folder / "there/mine.txt").write_text("mine")
+    command = ["svd", saved, "--rank", 2, "--output-format", "csv"]
+    assert podere.refused(*command, "-o", "there") == (
+        f"podere: {podere.folder.resolve()}/there: is a folder with something in it, which would be lost: remove it, or name another")
+    assert podere.refused(*command, "-o", "field.npy/").endswith(
+        "field.npy: is a file, and a folder is to be made there: name another")
+    assert "cannot be written" in podere.refused(*command, "-o", "nowhere/out")
+    assert "--output-format requires --output" in podere.refused(*command)
+    assert "'txt', allowed are npz, hdf5, npy, csv" in podere.refused("svd", saved, "--rank", 2, "-o", "out", "--output-format", "txt")
+    numpy.save(podere.folder / "field.npy", with_value(numpy.nan))
+    podere.refused(*command, "-o", "out")
+    assert sorted(path.name for path in podere.folder.iterdir()) == ["field.npy", "there"]
+    numpy.save(podere.folder / "field.npy", FIELD)
+    (podere.folder / "empty").mkdir()
+    podere.done(*command, "-o", "empty/")
+    assert sorted(folder_bytes(podere.folder / "empty")) == ["U.csv", "V.csv", "s.csv"]
 
 
 def test_an_hdf5_file_that_cannot_be_written_is_refused(podere, saved):

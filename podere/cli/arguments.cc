@@ -332,7 +332,8 @@ std::string format_help() {
 void add_location(CLI::App& app, const std::string& name, source::SourceSpec& source) {
   app.add_option(
          name, source.location,
-         "File, folder or pattern: delimited text, Parquet, Arrow, HDF5, NumPy, IDX or libsvm; or collider:N?seed=S: "
+         "File, folder or pattern: delimited text, Parquet, Arrow, HDF5, NumPy, IDX, libsvm or raw numbers; or "
+         "collider:N?seed=S: "
          "N simulated collisions; images:FOLDER?size=32: pictures, images:FOLDER?model=FILE.onnx&layer=NAME: what a "
          "network makes of them; sem:N?seed=S&size=32: N simulated micrographs")
       ->required()
@@ -405,6 +406,24 @@ void add_date_options(CLI::App& app, source::SourceSpec& source) {
       ->excludes(day_first);
 }
 
+/// Of numbers alone, without a header.
+void add_raw_options(CLI::App& app, source::SourceSpec& source) {
+  add_choice<columns::RawType>(app, "--raw-type", source.raw_type, "must be chosen",
+                               "raw: type of each value: float32, float64, float16, int8 to int64, uint8 to uint64")
+      ->type_name("TYPE");
+  app.add_option_function<std::string>(
+         "--raw-columns", [&source](const std::string& text) { source.raw_columns = std::stoull(text); },
+         "raw: values in each row [must be chosen]")
+      ->transform(count())
+      ->type_name("N");
+  app.add_flag("--big-endian", source.big_endian, "raw: values begin with their highest byte [lowest]");
+  app.add_option_function<std::string>(
+         "--skip-bytes", [&source](const std::string& text) { source.skip_bytes = std::stoull(text); },
+         "raw: bytes before the first row to leave out [0]")
+      ->transform(count())
+      ->type_name("N");
+}
+
 /// What only some formats have.
 void add_format_options(CLI::App& app, source::SourceSpec& source) {
   app.add_option("--format", source.format, format_help())
@@ -419,6 +438,7 @@ void add_format_options(CLI::App& app, source::SourceSpec& source) {
       ->transform(count())
       ->type_name("N");
   app.add_flag("--zero-based", source.zero_based, "libsvm: indices begin at 0 [at 1]");
+  add_raw_options(app, source);
 }
 
 }  // namespace
@@ -434,7 +454,8 @@ void add_source_options(CLI::App& app, const std::string& name, source::SourceSp
   add_date_options(app, source);
   add_rows_option(app, source.rows);
   add_format_options(app, source);
-  app.add_option("--labels", source.labels, "IDX, NumPy: file of labels [IDX: train-labels... beside train-images...]")
+  app.add_option("--labels", source.labels,
+                 "IDX, NumPy, raw: file of labels [IDX: train-labels... beside train-images...]")
       ->check(file_name())
       ->type_name("FILE");
 }

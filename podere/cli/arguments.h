@@ -109,11 +109,13 @@ CLI::Option* add_choice(CLI::App& app, const char* option, Value& value, const s
   return app
       .add_option_function<std::string>(
           option,
-          [&value](const std::string& text) {
+          [&value, option](const std::string& text) {
             try {
               value = parse_name<Enum>(text);
             } catch (const InputError& error) {
-              throw CLI::ValidationError(fmt::format("--{}", error.what()));
+              const std::string_view behind_name =
+                  std::string_view(error.what()).substr(std::string_view(names_of(Enum()).what).size());
+              throw CLI::ValidationError(fmt::format("{}{}", option, behind_name));
             }
           },
           fmt::format("{} [{}]", description, usual))

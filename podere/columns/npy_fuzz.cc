@@ -3,6 +3,7 @@
 #include "podere/columns/column_rows.h"
 #include "podere/columns/npy_file.h"
 #include "podere/columns/npz_file.h"
+#include "podere/columns/raw_file.h"
 #include "podere/columns/side_by_side.h"
 #include "podere/io/distributed_reference.h"
 #include "podere/io/fuzz_file.h"
@@ -20,6 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t n_b
   if (n_bytes % 7 == 1) options.date_parts = true;
   if (n_bytes % 11 == 1) options.rows.first_row = 1;
   const auto open = [&] {
+    if (n_bytes % 17 == 1) {
+      const auto type = static_cast<podere::columns::RawType>(n_bytes % 11);
+      return podere::columns::open_raw_rows(file.path(), {.type = type, .n_columns = 1 + n_bytes % 5});
+    }
     if (podere::columns::is_npz(file.path())) return podere::columns::open_npz(file.path());
     auto array = podere::columns::open_npy(file.path());
     return n_bytes % 13 == 1 ? podere::columns::with_labels(std::move(array), podere::columns::open_npy(file.path()))

@@ -8,6 +8,7 @@
 #include "podere/columns/npy_file.h"
 #include "podere/columns/npz_file.h"
 #include "podere/columns/parquet_file.h"
+#include "podere/columns/raw_file.h"
 #include "podere/columns/side_by_side.h"
 #include "podere/source/csv_reader.h"
 
@@ -36,6 +37,16 @@ std::unique_ptr<columns::ColumnFile> open_npy_and_labels(const SourceSpec& spec)
 
 std::unique_ptr<columns::ColumnFile> open_npz_and_labels(const SourceSpec& spec) {
   const auto open = [&](const std::string& location) { return columns::open_npz(location, spec.drop); };
+  return add_labels(spec, columns::open_all(spec.location, open));
+}
+
+std::unique_ptr<columns::ColumnFile> open_raw_and_labels(const SourceSpec& spec) {
+  if (!spec.raw_type || !spec.raw_columns) {
+    throw_input_error("{}: no header says what is in it: choose --raw-type, such as float32, and --raw-columns",
+                      spec.location);
+  }
+  const columns::RawLayout layout{*spec.raw_type, *spec.raw_columns, spec.big_endian, spec.skip_bytes};
+  const auto open = [&](const std::string& location) { return columns::open_raw_rows(location, layout); };
   return add_labels(spec, columns::open_all(spec.location, open));
 }
 
@@ -118,6 +129,14 @@ Reader npz_reader() {
   reader.options.emplace_back("labels");
   reader.other_files = labels_of;
   reader.is_format = columns::is_npz;
+  return reader;
+}
+
+Reader raw_reader() {
+  Reader reader = column_reader<open_raw_and_labels>("raw");
+  reader.options.insert(reader.options.end(), {"labels", "raw_type", "raw_columns", "big_endian", "skip_bytes"});
+  reader.reason = "it is a file of numbers alone";
+  reader.other_files = labels_of;
   return reader;
 }
 

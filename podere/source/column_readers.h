@@ -10,5 +10,6 @@ Reader hdf5_reader();
 Reader parquet_reader();
 Reader npy_reader();
 Reader npz_reader();
+Reader raw_reader();
 
 }  // namespace podere::source

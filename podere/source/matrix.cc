@@ -27,7 +27,9 @@ std::unique_ptr<columns::ColumnFile> open_float64(const SourceSpec& spec) {
 }
 
 void check_choices(const SourceSpec& spec) {
-  constexpr std::array<std::string_view, 5> kHas = {"format", "columns", "drop", "label", "key"};
+  constexpr std::array<std::string_view, 9> kHas = {"format",   "columns",     "drop",       "label",     "key",
+                                                    "raw_type", "raw_columns", "big_endian", "skip_bytes"};
+  check_options(find_reader(spec), spec);
   for (const std::string& choice : choices_of(spec)) {
     if (std::ranges::find(kHas, choice) != kHas.end()) continue;
     throw_input_error("{}: {} cannot be chosen: the numbers of this file are taken as they are", spec.location,

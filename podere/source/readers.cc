@@ -98,6 +98,7 @@ std::span<const Reader> readers() {
       parquet_reader(),   //
       npy_reader(),       //
       npz_reader(),       //
+      raw_reader(),       //
       libsvm_reader(),    //
       collider_reader(),  //
       images_reader(),    //

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "podere/columns/raw_file.h"
 #include "podere/io/missing_tokens.h"
 #include "podere/io/remote_arrays.h"
 #include "podere/io/row_selection.h"
@@ -42,6 +43,11 @@ struct SourceSpec {
   std::string key = {};                          ///< of a file with several tables: which; empty: the only one
   std::optional<std::uint64_t> n_features = {};  ///< as of io::LibsvmOptions
   bool zero_based = false;                       ///< as of io::LibsvmOptions
+  // Of a file of numbers alone, as of columns::RawLayout.
+  std::optional<columns::RawType> raw_type = {};
+  std::optional<std::uint64_t> raw_columns = {};
+  bool big_endian = false;
+  std::uint64_t skip_bytes = 0;
   /// In place of what is at the location, which is then only what messages call them.
   std::optional<io::RemoteArrays> arrays = {};
   /// The label of each class, in the order of the classes, for a job that wants their numbers: a label counts as its
@@ -81,6 +87,10 @@ struct SourceSpec {
     visit("key", self.key);
     visit("n_features", self.n_features);
     visit("zero_based", self.zero_based);
+    visit("raw_type", self.raw_type);
+    visit("raw_columns", self.raw_columns);
+    visit("big_endian", self.big_endian);
+    visit("skip_bytes", self.skip_bytes);
   }
 };
 

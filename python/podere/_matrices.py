@@ -95,11 +95,12 @@ class QR:
 
 
 def matrix_source(jobs: JobRunner, table: Any, alternative: str, *, format: Any, key: Any, rows: Any,
-                  **lists: Any) -> dict[str, Any]:
+                  raw_type: Any, raw_columns: Any, skip_bytes: Any, **lists: Any) -> dict[str, Any]:
     """Of a job: a Table, or the path of a file, of which the others choose. `alternative` ends what arrays are refused
     with."""
     if isinstance(table, Table):
-        of_files = {**lists, "rows": rows, "format": format, "key": key}
+        of_files = {**lists, "rows": rows, "format": format, "key": key, "raw_type": raw_type, "raw_columns": raw_columns,
+                    "skip_bytes": skip_bytes or None}
         if chosen := [name for name, value in of_files.items() if value is not None]:
             raise ValueError(f"{chosen[0]} is given, which is for files: of a table choose by table.select([...]) and "
                              "table.rows[a:b]")
@@ -107,7 +108,8 @@ def matrix_source(jobs: JobRunner, table: Any, alternative: str, *, format: Any,
     if not isinstance(table, (str, os.PathLike)):
         raise TypeError(f"table is {type(table).__name__}, allowed are a Table and the path of a file: of arrays "
                         f"{alternative}")
-    return location_source(table, format=format, labels=None, key=key, n_features=None, zero_based=False, rows=rows,
+    return location_source(table, format=format, labels=None, key=key, n_features=None, zero_based=False,
+                           raw={"raw_type": raw_type, "raw_columns": raw_columns, "skip_bytes": skip_bytes}, rows=rows,
                            columns={}, lists=lists, choices={})
 
 

@@ -87,8 +87,8 @@ def _is_category(kind: Any, column: str, *, can_be_category: bool = True) -> boo
 
 
 def location_source(location: str | os.PathLike[str], *, format: str | None, labels: str | os.PathLike[str] | None,
-                    key: str | None, n_features: int | None, zero_based: bool, rows: slice | None,
-                    columns: dict[str, str | int | None],
+                    key: str | None, n_features: int | None, zero_based: bool, raw: dict[str, Any],
+                    rows: slice | None, columns: dict[str, str | int | None],
                     lists: dict[str, Sequence[str | int] | None], choices: dict[str, Any]) -> dict[str, Any]:
     """What says itself what is in it, as Session.read has it; the last as of csv_source."""
     scheme = isinstance(location, str) and location.startswith(("collider:", "images:", "sem:"))
@@ -102,7 +102,26 @@ def location_source(location: str | os.PathLike[str], *, format: str | None, lab
         source["n_features"] = operator.index(n_features)
     if zero_based:
         source["zero_based"] = True
+    source.update(_raw_layout(**raw))
     return {**source, **row_numbers(rows)}
+
+
+def _raw_layout(raw_type: Any, raw_columns: int | None, skip_bytes: int) -> dict[str, Any]:
+    """What says how numbers lie in a file that has no header, as far as it is chosen."""
+    layout: dict[str, Any] = {}
+    if raw_type is not None:
+        try:
+            kind = np.dtype(raw_type)
+        except TypeError:
+            raise ValueError(f"raw_type is {raw_type!r}, allowed are types of NumPy, such as 'float32' and '>f8'") from None
+        layout["raw_type"] = kind.name
+        if kind.newbyteorder("<") != kind:
+            layout["big_endian"] = True
+    if raw_columns is not None:
+        layout["raw_columns"] = operator.index(raw_columns)
+    if skip_bytes != 0:
+        layout["skip_bytes"] = operator.index(skip_bytes)
+    return layout
 
 
 def images_location(path: str | os.PathLike[str], *, model: Any, preprocess: Any, cache: Any, **choices: Any) -> str:

@@ -255,11 +255,12 @@ class Session:
              drop: Sequence[str | int] | None = None, categorical: Sequence[str | int] | str | None = None,
              missing: Sequence[str] | None = None, date_parts: bool = False, drop_unlabeled: bool = False,
              labels: str | os.PathLike[str] | None = None, key: str | None = None, n_features: int | None = None,
-             zero_based: bool = False, rows: slice | None = None, name: str | None = None) -> Table:
+             zero_based: bool = False, raw_type: Any = None, raw_columns: int | None = None, skip_bytes: int = 0,
+             rows: slice | None = None, name: str | None = None) -> Table:
         """Read a file that says itself what is in it, or "collider:1e6?seed=3", simulated events made by the executors.
 
-        Files are Parquet, Arrow (Feather), HDF5, of NumPy, IDX, which MNIST has, or libsvm (SVMlight). A folder or a pattern such
-        as "runs/*.parquet" is all its files, one after another, with the columns that folders named `name=value` give
+        Files are Parquet, Arrow (Feather), HDF5, of NumPy, IDX, which MNIST has, or libsvm (SVMlight). Of raw numbers you say it:
+        `format="raw"`. A folder or a pattern such as "runs/*.parquet" is all its files, one after another, with the columns that folders named `name=value` give
         them. `read_csv` knows more of delimited text. The label of IDX and libsvm files, and of a .npy file with
         `labels`, is called "label".
 
@@ -269,7 +270,7 @@ class Session:
             Executors read files themselves: all must see them.
         label, weight : str, int or None
             Columns of a file of columns, by name or by position from 0; None: there is none.
-        format : "csv", "parquet", "arrow", "hdf5", "idx", "npy", "npz", "libsvm" or None
+        format : "csv", "parquet", "arrow", "hdf5", "idx", "npy", "npz", "libsvm", "raw" or None
             None finds out: Parquet, Arrow (Feather), HDF5, IDX and files of NumPy by the first bytes, libsvm by the names
             .libsvm, .svm and .svmlight, with or without .gz.
         columns : list or None
@@ -294,6 +295,11 @@ class Session:
             Of a libsvm file; None: as many as its largest index asks for.
         zero_based : bool
             Whether indices of a libsvm file count from 0 and not from 1.
+        raw_type, raw_columns : dtype and int, or None
+            Of a raw file, which has no header: what each value is, such as "float32", or ">f8" with the highest byte
+            first, and how many a row has. Rows lie one after another.
+        skip_bytes : int
+            Of a raw file: bytes before its first row.
         rows : slice or None
             Such as slice(0, 1000); None: all.
         name : str or None
@@ -306,7 +312,9 @@ class Session:
         """
         finds_categories = categorical == "auto"
         source = location_source(location, format=format, labels=labels, key=key, n_features=n_features,
-                                 zero_based=zero_based, rows=rows, columns={"label": label, "weight": weight},
+                                 zero_based=zero_based,
+                                 raw={"raw_type": raw_type, "raw_columns": raw_columns, "skip_bytes": skip_bytes},
+                                 rows=rows, columns={"label": label, "weight": weight},
                                  lists={"columns": columns, "drop": drop, "missing": missing,
                                         "categorical": None if finds_categories else categorical},
                                  choices={"date_parts": date_parts or None, "drop_unlabeled": drop_unlabeled or None,
@@ -577,7 +585,8 @@ class Session:
             left: bool = True, method: str = "auto", tolerance: float = 1e-10, max_passes: int = 100, seed: int = 0,
             impute: str | None = None, drop_missing: bool = False, columns: Sequence[str | int] | None = None,
             drop: Sequence[str | int] | None = None, missing: Sequence[str] | None = None, rows: slice | None = None,
-            format: str | None = None, key: str | None = None, name: str | None = None) -> SVD:
+            format: str | None = None, key: str | None = None, raw_type: Any = None, raw_columns: int | None = None,
+            skip_bytes: int = 0, name: str | None = None) -> SVD:
         """Find leading singular values and vectors of a tall matrix, as `podere svd` does: docs/matrices.md.
 
         The same bits on any number of executors, with a residual of each value.
@@ -585,8 +594,8 @@ class Session:
         Parameters
         ----------
         table : Table, str or path
-            A table, whose features are float32, or a file that executors read themselves: of NPY, NPZ and HDF5 as
-            float64, of other formats as float32. For arrays of this process there is `podere.PCA`.
+            A table, whose features are float32, or a file that executors read themselves: of NPY, NPZ, HDF5 and raw
+            numbers as float64, of other formats as float32. For arrays of this process there is `podere.PCA`.
         rank : int
             How many values and vectors.
         center : bool
@@ -607,7 +616,7 @@ class Session:
             Missing values become the mean of their column; None refuses them.
         drop_missing : bool
             Leave out columns without a value in any row, such as places on land: `columns` of the result are the others.
-        columns, drop, missing, rows, format, key
+        columns, drop, missing, rows, format, key, raw_type, raw_columns, skip_bytes
             Of a file, as of `read`.
         name : str or None
             Of a table, of float32, as which the executors keep the left vectors: `U` is this Table. None: an array.
@@ -621,13 +630,15 @@ class Session:
                             max_passes=max_passes, seed=seed, impute=impute, drop_missing=drop_missing)
         keep = self._keep("U", name, fields["left"], "left")
         source = matrix_source(self._jobs, table, "podere.PCA and podere.TruncatedSVD find components", columns=columns,
-                               drop=drop, missing=missing, rows=rows, format=format, key=key)
+                               drop=drop, missing=missing, rows=rows, format=format, key=key, raw_type=raw_type,
+                               raw_columns=raw_columns, skip_bytes=skip_bytes)
         return svd_on_executors(self._jobs, source, fields, keep)
 
     def covariance(self, table: Table | str | os.PathLike[str], *, correlation: bool = False, impute: str | None = None,
                    columns: Sequence[str | int] | None = None, drop: Sequence[str | int] | None = None,
                    missing: Sequence[str] | None = None, rows: slice | None = None, format: str | None = None,
-                   key: str | None = None) -> Covariance:
+                   key: str | None = None, raw_type: Any = None, raw_columns: int | None = None,
+                   skip_bytes: int = 0) -> Covariance:
         """Find covariances or correlations of columns, as `podere covariance` does: docs/matrices.md.
 
         The same bits on any number of executors.
@@ -640,7 +651,7 @@ class Session:
             Whether `matrix` has correlations in place of covariances.
         impute : "mean" or None
             Missing values become the mean of their column; None refuses them.
-        columns, drop, missing, rows, format, key
+        columns, drop, missing, rows, format, key, raw_type, raw_columns, skip_bytes
             Of a file, as of `read`.
 
         Raises
@@ -649,13 +660,15 @@ class Session:
             The latter with file, row and column for a value that is missing or infinite.
         """
         source = matrix_source(self._jobs, table, "numpy.cov and numpy.corrcoef find them", columns=columns, drop=drop,
-                               missing=missing, rows=rows, format=format, key=key)
+                               missing=missing, rows=rows, format=format, key=key, raw_type=raw_type,
+                               raw_columns=raw_columns, skip_bytes=skip_bytes)
         return covariance_on_executors(self._jobs, source, correlation, impute)
 
     def qr(self, table: Table | str | os.PathLike[str], *, q: bool = True, impute: str | None = None,
            columns: Sequence[str | int] | None = None, drop: Sequence[str | int] | None = None,
            missing: Sequence[str] | None = None, rows: slice | None = None, format: str | None = None,
-           key: str | None = None, name: str | None = None) -> QR:
+           key: str | None = None, raw_type: Any = None, raw_columns: int | None = None, skip_bytes: int = 0,
+           name: str | None = None) -> QR:
         """Find orthonormal columns and a triangle, A = Q R, as `podere qr` does: docs/matrices.md.
 
         The same bits on any number of executors.
@@ -668,7 +681,7 @@ class Session:
             Whether `Q` is wanted, which takes 8 bytes x n_rows x n_columns here.
         impute : "mean" or None
             Missing values become the mean of their column; None refuses them.
-        columns, drop, missing, rows, format, key
+        columns, drop, missing, rows, format, key, raw_type, raw_columns, skip_bytes
             Of a file, as of `read`.
         name : str or None
             Of a table, of float32, as which the executors keep `Q`. None: an array.
@@ -682,7 +695,8 @@ class Session:
         wants_q = flag("q", q)
         keep = self._keep("Q", name, wants_q, "q")
         source = matrix_source(self._jobs, table, "numpy.linalg.qr finds it", columns=columns, drop=drop, missing=missing,
-                               rows=rows, format=format, key=key)
+                               rows=rows, format=format, key=key, raw_type=raw_type, raw_columns=raw_columns,
+                               skip_bytes=skip_bytes)
         return qr_on_executors(self._jobs, source, wants_q, impute, keep)
 
     def _keep(self, array: str, name: str | None, is_wanted: bool, parameter: str) -> Keep | None:

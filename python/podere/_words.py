@@ -17,6 +17,7 @@ _PARAMETERS = {
 #: Options that messages name without dashes; no words of English.
 _BARE = ("base-score", "batch-size", "class-weight", "clip-norm", "column-subsample", "learning-rate-decay",
          "learning-rate", "fold-group", "max-delta-step", "max-leaves", "min-child-weight", "min-gain", "scale-pos-weight",
+         "raw-type", "raw-columns", "big-endian", "skip-bytes",
          "standardize-target", "validation-fraction", "weight-decay")
 
 

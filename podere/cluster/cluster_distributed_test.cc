@@ -46,6 +46,8 @@ void expect_same_outcomes(const algorithm::Algorithm& algorithm, const std::vect
 
 TEST(ClusterDistributed, CentroidsDoNotDependOnRanksOrThreads) {
   expect_same_outcomes(kmeans(), {{{"n_clusters", 7}}, {{"n_clusters", 3}, {"standardize", true}, {"restarts", 2}}});
+  expect_same_outcomes(kmeans(),
+                       {{{"n_clusters", 5}, {"batch", 128}}, {{"n_clusters", 3}, {"batch", 1000}, {"restarts", 2}}});
 }
 
 TEST(ClusterDistributed, MixturesDoNotDependOnRanksOrThreads) {

@@ -260,6 +260,27 @@ TEST(KmeansTest, FindsGroupsThatAreApart) {
   }
 }
 
+TEST(KmeansTest, BatchesFindNearlyWhatAllRowsDo) {
+  const table::Table table = rows_in_groups(20'000, 30, self(), true, 1);
+  const auto inertia_of = [&](const Json& options) {
+    const Json facts = train(kmeans(), table, self(), 2, options).facts;
+    EXPECT_TRUE(facts.at("has_converged").get<bool>()) << options;
+    return facts.at("inertia").get<double>();
+  };
+  const double of_all = inertia_of({{"n_clusters", 30}, {"restarts", 3}});
+  for (const int batch : {256, 2000, 1'000'000}) {  // the last: of more than all rows
+    EXPECT_LT(inertia_of({{"n_clusters", 30}, {"restarts", 3}, {"batch", batch}}), 1.05 * of_all) << batch;
+  }
+}
+
+TEST(KmeansTest, BatchesOfATableWithFewDifferentRowsBeginWithAllOfThem) {
+  table::Table table = rows_in_groups(5000, 1, self(), false, 0);
+  table.feature(0)[4999] += 1;  // hardly drawn
+  const Json facts = train(kmeans(), table, self(), 1, {{"n_clusters", 2}, {"batch", 64}}).facts;
+  EXPECT_EQ(facts.at("cluster_weights").get<std::vector<double>>(), (std::vector<double>{4999, 1})) << facts;
+  EXPECT_EQ(facts.at("inertia").get<double>(), 0);
+}
+
 TEST(KmeansTest, RowsFarFromZeroAndOfAnySizeHaveTheSameClusters) {
   const auto sizes = [](double factor, double shift) {
     table::Table table = rows_in_groups(1000, 4, self(), false, 0.1);
@@ -293,6 +314,8 @@ TEST(KmeansTest, RefusesWhatHasNoMeaning) {
   const auto rows = [] { return rows_in_groups(50, 2, self()); };
   EXPECT_EQ(refusal(rows(), {{"n_clusters", 0}}), "clusters is 0, allowed is 1 to 10000");
   EXPECT_EQ(refusal(rows(), {{"n_clusters", 51}}), "clusters is 51, the table has 50 rows: allowed is 1 to 50");
+  EXPECT_EQ(refusal(rows(), {{"batch", 1'000'000'001}}), "batch is 1000000001, allowed is 0 to 1000000000");
+  EXPECT_EQ(refusal(rows(), {{"batch", 10}, {"patience", 0}}), "patience is 0, allowed is 1 to 1000000");
   EXPECT_EQ(refusal(rows(), {{"tolerance", -1.0}}), "tolerance is -1, allowed are finite numbers from 0");
   auto missing = rows();
   missing.feature(1)[7] = std::numeric_limits<float>::quiet_NaN();

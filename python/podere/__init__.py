@@ -18,7 +18,7 @@ RuntimeError for what failed.
 """
 from ._algorithm import AlgorithmClassifier
 from ._anomalies import IsolationForest
-from ._clusters import GaussianMixture, KMeans
+from ._clusters import GaussianMixture, KMeans, MiniBatchKMeans
 from ._connection import SessionError
 from ._core import __version__
 from ._from_sklearn import from_sklearn
@@ -37,6 +37,6 @@ from ._table import Table
 from ._tune import Tuned
 
 __all__ = ["PCA", "QR", "SVD", "AlgorithmClassifier", "Covariance", "GBTClassifier", "GBTRegressor", "GaussianMixture",
-           "ImageFeatures", "IsolationForest", "KMeans", "KernelRidge", "LinearRegression", "MLPClassifier", "NNClassifier",
-           "NNRegressor", "Ridge", "Session", "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV", "Tuned",
-           "__version__", "from_sklearn", "read_root"]
+           "ImageFeatures", "IsolationForest", "KMeans", "KernelRidge", "LinearRegression", "MLPClassifier",
+           "MiniBatchKMeans", "NNClassifier", "NNRegressor", "Ridge", "Session", "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV",
+           "Tuned", "__version__", "from_sklearn", "read_root"]

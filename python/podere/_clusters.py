@@ -162,12 +162,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
         self.n_jobs = n_jobs
 
     def _options(self) -> dict[str, Any]:
+        return {**self._common_options(),
+                "tolerance": _parameters.real("tol", self.tol, "a number from 0", least=0)}
+
+    def _common_options(self) -> dict[str, Any]:
         return {"n_clusters": _parameters.whole("n_clusters", self.n_clusters, 1, 10_000),
                 "standardize": _parameters.flag("standardize", self.standardize),
                 "restarts": 1 if isinstance(self.n_init, str) and self.n_init == "auto"
                 else _parameters.whole("n_init", self.n_init, 1, 10_000),
                 "max_iterations": _parameters.whole("max_iter", self.max_iter, 1, 1_000_000),
-                "tolerance": _parameters.real("tol", self.tol, "a number from 0", least=0),
                 "seed": _parameters.seed_of(self.random_state)}
 
     @property
@@ -215,6 +218,64 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Un
 
 
 _KINDS = {"full": "full", "tied": "tied", "diag": "diagonal", "spherical": "spherical"}
+
+
+class MiniBatchKMeans(KMeans):
+    """k-means for many rows: each step moves centroids by a few rows that are drawn at random.
+
+    Fitting takes steps until the inertia of batches no longer falls, and then looks at all rows once, for `labels_` and
+    `inertia_`. The same clusters on any number of executors and threads. docs/clusters.md says when it pays.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+    batch_size : int, default=1024
+        Rows that are drawn for each step, at most all.
+    standardize : bool, default=False
+        Measure each feature in its standard deviations, so that all count alike.
+    n_init : int or "auto", default="auto"
+        Starts, of which that with the least inertia is kept; "auto" is one.
+    max_iter : int, default=100
+        At most as many rows are drawn as so many passes over them have.
+    max_no_improvement : int, default=10
+        Stop once so many steps, one after another, did not improve.
+    random_state : int, RandomState or None, default=None
+        Seed; None is 0, so that results stay the same.
+    verbose : bool or int, default=False
+        Show progress; a number n shows each n-th iteration in a line of its own.
+    n_jobs : int or None, default=None
+        Threads; None and -1: all cores that this process may use.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+    labels_ : ndarray of shape (n_samples,)
+        The cluster of each row of X; not after fitting on a Table, for which there is predict.
+    inertia_ : float
+        The weighted sum of squared distances of rows from their centroids; of standardized ones if `standardize`.
+    n_iter_ : int
+        Steps.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Where X was a DataFrame whose columns have names.
+    """
+
+    def __init__(self, n_clusters: int = 8, *, batch_size: int = 1024, standardize: bool = False, n_init: Any = "auto",
+                 max_iter: int = 100, max_no_improvement: int = 10, random_state: Any = None, verbose: bool | int = False,
+                 n_jobs: int | None = None) -> None:
+        self.n_clusters = n_clusters
+        self.batch_size = batch_size
+        self.standardize = standardize
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.max_no_improvement = max_no_improvement
+        self.random_state = random_state
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+
+    def _options(self) -> dict[str, Any]:
+        return {**self._common_options(), "batch": _parameters.whole("batch_size", self.batch_size, 1, 1_000_000_000),
+                "patience": _parameters.whole("max_no_improvement", self.max_no_improvement, 1, 1_000_000)}
 
 
 class GaussianMixture(DensityMixin, Unsupervised):  # type: ignore[misc]  # scikit-learn has no types

@@ -31,7 +31,7 @@ _BATCH_ROWS = 1 << 13
 _TYPES = {"array<double>": types.ArrayType(types.DoubleType()), "double": types.DoubleType(), "int": types.IntegerType()}
 _WITH_FILES = {cls.__name__: cls for cls in (
     _gbt.GBTClassifier, _gbt.GBTRegressor, _network.NNClassifier, _network.NNRegressor, _network.MLPClassifier,
-    _clusters.KMeans, _clusters.GaussianMixture, _linear.LinearRegression, _linear.Ridge,
+    _clusters.KMeans, _clusters.MiniBatchKMeans, _clusters.GaussianMixture, _linear.LinearRegression, _linear.Ridge,
     _kernel_ridge.KernelRidge)}
 
 

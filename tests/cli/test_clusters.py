@@ -42,6 +42,26 @@ def test_the_model_is_the_same_on_any_number_of_executors(podere, algorithm, exe
     assert sha256(podere) == sha256(podere, "alone.json")
 
 
+@pytest.mark.parametrize("executors, cores", [(1, 3), (2, 1), (3, 3), (5, 1)])
+def test_batches_make_the_same_model_on_any_number_of_executors(podere, executors, cores):
+    command = ["train", "kmeans", "collider:20000", "--clusters", "5", "--batch", "300"]
+    podere.done(*command, "-o", "alone.json", "--cores", "1")
+    podere.done(*command, "-o", "model.json", "--executors", executors, "--cores", cores)
+    assert sha256(podere) == sha256(podere, "alone.json")
+
+
+def test_batches_find_the_groups(podere):
+    rows, group = write_groups(podere)
+    facts = json.loads(podere.done("train", "kmeans", "d.csv", "--clusters", "4", "--batch", "100", "-o", "m.json", "--json").stdout)
+    assert facts["has_converged"] and facts["inertia"] == pytest.approx(KMeans(4, n_init=1, random_state=0).fit(rows).inertia_, rel=0.05)
+    podere.done("predict", "m.json", "d.csv", "-o", "clusters.csv")
+    assert adjusted_rand_score(group, numbers(podere, "clusters.csv")) == 1
+    assert "patience is 0, allowed is 1 to " in podere.refused("train", "kmeans", "d.csv", "--batch", "9", "--patience", "0", "-o", "m.json")
+    few = json.loads(podere.done("train", "kmeans", "d.csv", "--batch", "100", "--max-iterations", "1", "--patience", "1000", "-o",
+                                 "m.json", "--json").stdout)
+    assert few["iterations"] == 30 and not few["has_converged"]
+
+
 def test_groups_are_found_measured_and_written(podere):
     rows, group = write_groups(podere)
     facts = json.loads(podere.done("train", "kmeans", "d.csv", "--clusters", "4", "-o", "m.json", "--json").stdout)

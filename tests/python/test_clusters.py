@@ -27,13 +27,16 @@ NOT_MEANT = {  # checks that scikit-learn's own estimators do not pass either
     ("KMeans", "check_sample_weights_invariance"): "what is drawn for a row hangs on its number",
     ("KMeans", "check_sample_weight_equivalence_on_dense_data"): "what is drawn for a row hangs on its number",
     ("KMeans", "check_sample_weight_equivalence_on_sparse_data"): "what is drawn for a row hangs on its number",
+    ("MiniBatchKMeans", "check_sample_weights_invariance"): "what is drawn for a row hangs on its number",
+    ("MiniBatchKMeans", "check_sample_weight_equivalence_on_dense_data"): "what is drawn for a row hangs on its number",
+    ("MiniBatchKMeans", "check_sample_weight_equivalence_on_sparse_data"): "what is drawn for a row hangs on its number",
     ("GaussianMixture", "check_estimator_sparse_data"): "it wants a probability for each class of a label",
     ("GaussianMixture", "check_estimator_sparse_array"): "it wants a probability for each class of a label",
     ("GaussianMixture", "check_estimator_sparse_matrix"): "it wants a probability for each class of a label",
 }
 
 
-@parametrize_with_checks([podere.KMeans(n_clusters=2), podere.GaussianMixture()])
+@parametrize_with_checks([podere.KMeans(n_clusters=2), podere.MiniBatchKMeans(n_clusters=2), podere.GaussianMixture()])
 def test_they_are_estimators(estimator, check):
     reason = NOT_MEANT.get((type(estimator).__name__, getattr(check, "func", check).__name__))
     if reason is not None:
@@ -92,7 +95,7 @@ def test_spherical_mixtures_are_balls_of_standardized_features(groups):
     assert adjusted_rand_score(group, model.predict(X)) == 1
 
 
-@pytest.mark.parametrize("make", [lambda: podere.KMeans(4, random_state=3), lambda: podere.GaussianMixture(3)])
+@pytest.mark.parametrize("make", [lambda: podere.KMeans(4, random_state=3), lambda: podere.MiniBatchKMeans(4), lambda: podere.GaussianMixture(3)])
 def test_sessions_find_the_same(groups, make, tmp_path):
     X, _ = groups
     here = make().fit(X)
@@ -122,6 +125,18 @@ def test_models_are_kept_in_files_and_pickles(groups, tmp_path):
         podere.GaussianMixture().load_model(tmp_path / "m.json")
 
 
+def test_mini_batches_find_nearly_what_all_rows_do(groups):
+    random = numpy.random.default_rng(3)
+    X = random.normal(size=(40, 5))[random.integers(40, size=50_000)] * 4 + random.normal(size=(50_000, 5))
+    model = podere.MiniBatchKMeans(40, batch_size=512, n_init=3).fit(X)
+    assert model.inertia_ < 1.05 * podere.KMeans(40, n_init=3).fit(X).inertia_
+    assert (model.predict(X) == model.labels_).all() and model.score(X) == pytest.approx(-model.inertia_)
+    assert 10 < model.n_iter_ < 50_000 * 100 // 512
+    again = sklearn.base.clone(model).set_params(n_jobs=1).fit(X)
+    assert (again.cluster_centers_ == model.cluster_centers_).all()
+    assert podere.MiniBatchKMeans(4, batch_size=100, max_iter=1).fit(groups[0]).n_iter_ <= 20
+
+
 def test_weights_count_as_rows(groups):
     X, _ = groups
     weight = numpy.random.default_rng(1).integers(1, 4, size=len(X)).astype(float)
@@ -134,6 +149,8 @@ def test_weights_count_as_rows(groups):
     (lambda: podere.KMeans(0), "n_clusters is 0, allowed is a whole number from 1 to 10000"),
     (lambda: podere.KMeans(2, n_init="many"), "n_init is 'many'"),
     (lambda: podere.KMeans(2, tol=-1), "tol is -1"),
+    (lambda: podere.MiniBatchKMeans(2, batch_size=0), "batch_size is 0, allowed is a whole number from 1"),
+    (lambda: podere.MiniBatchKMeans(2, max_no_improvement=0), "max_no_improvement is 0, allowed is a whole number from 1"),
     (lambda: podere.KMeans(3000), "the table has 2000 rows"),
     (lambda: podere.GaussianMixture(2, covariance_type="round"), "allowed are 'full', 'tied', 'diag', 'spherical'"),
 ])

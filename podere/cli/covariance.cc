@@ -13,7 +13,7 @@ using CovarianceCommand = MatrixCommand<jobs::CovarianceJob>;
 
 void define_covariance(CLI::App& app, CovarianceCommand& options) {
   add_matrix_options(app, "DATA", options.job.table);
-  add_arrays_option(app, options.path, "arrays covariance (columns x columns), mean and deviation");
+  add_arrays_options(app, options, "arrays covariance (columns x columns), mean and deviation");
   app.add_flag("--correlation", options.job.correlation,
                "Write correlation in place of covariance: covariances in standard deviations, from -1 to 1");
   add_impute_option(app, options.job.impute);

@@ -102,8 +102,8 @@ void print_measures(const Json& result, int descriptor) {
   }
   for (const char* name :
        {"accuracy", "log_loss", "mean_poisson_deviance", "pinball_loss", "root_mean_squared_error",
-        "mean_absolute_error", "r2", "inertia", "silhouette", "silhouette_rows", "log_likelihood", "bic", "aic", "anomalies",
-        "anomaly_share", "median_score", "score_percentile_95", "score_percentile_99", "largest_score"}) {
+        "mean_absolute_error", "r2", "inertia", "silhouette", "silhouette_rows", "log_likelihood", "bic", "aic",
+        "anomalies", "anomaly_share", "median_score", "score_percentile_95", "score_percentile_99", "largest_score"}) {
     if (result.contains(name)) lines.emplace_back(measure_in_words(name), number(result[name]));
   }
   print(facts_text(lines), descriptor);

@@ -14,8 +14,8 @@ struct QrCommand : MatrixCommand<jobs::QrJob> {
 
 void define_qr(CLI::App& app, QrCommand& options) {
   add_matrix_options(app, "DATA", options.job.table);
-  add_arrays_option(app, options.path,
-                    "arrays Q (rows x columns, orthonormal) and R (columns x columns, upper triangular)");
+  add_arrays_options(app, options,
+                     "arrays Q (rows x columns, orthonormal) and R (columns x columns, upper triangular)");
   app.add_flag("--no-q", options.no_q, "Find R alone, in less time");
   add_impute_option(app, options.job.impute);
   add_group_options(app, options.group);
@@ -38,7 +38,7 @@ void print_qr(const QrCommand& options, const Json& facts, int descriptor) {
                       facts.at("orthogonality").get<double>(), facts.at("residual").get<double>()),
           descriptor);
   }
-  print(options.path.empty() ? "Q and R are written with -o FILE.npz or -o FILE.h5\n"
+  print(options.path.empty() ? "Q and R are written with -o FILE.npz, FILE.h5 or FOLDER/\n"
                              : fmt::format("written: {} ({}R)\n", options.path, options.no_q ? "" : "Q, "),
         descriptor);
 }

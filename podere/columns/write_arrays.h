@@ -34,7 +34,7 @@ inline std::string_view value_bytes(std::span<const double> values) {
 struct WrittenArrays {
   std::vector<NamedValues> arrays;  ///< as rank 0 has them
   std::string rows_name;
-  const linalg::TallMatrix* rows;  ///< null: there is none
+  const linalg::TallRows* rows;  ///< null: there is none
 };
 
 /// kNpz: an archive as numpy.savez writes it, which numpy.load opens. kHdf5: datasets at the top of an HDF5 file. kNpy,

@@ -68,7 +68,7 @@ std::string csv_of(const NamedValues& array) {
 
 void write_npy_files(const Path& folder, const WrittenArrays& written, const comm::Communicator& comm) {
   const auto file_of = [&](const std::string& name) { return folder / (name + ".npy"); };
-  const linalg::TallMatrix* const rows = written.rows;
+  const linalg::TallRows* const rows = written.rows;
   const std::string head = rows == nullptr ? "" : npy_header({rows->n_global_rows(), rows->n_columns()});
   comm.agree([&] {
     if (!comm.is_root()) return;
@@ -92,7 +92,7 @@ void write_csv_files(const Path& folder, const WrittenArrays& written, const com
     if (written.rows != nullptr) make_file(file_of(written.rows_name), "");
   });
   if (written.rows == nullptr) return;
-  const linalg::TallMatrix& rows = *written.rows;
+  const linalg::TallRows& rows = *written.rows;
   const auto format = [&](std::size_t begin, std::size_t end, std::string& text) {
     for (std::size_t i = begin; i < end; ++i) append_values(rows.row(i), text);
   };

@@ -58,7 +58,7 @@ void write_hdf5(const std::filesystem::path& path, const WrittenArrays& written,
   comm.broadcast(std::span(begins), 0);
   comm.agree([&] {
     if (written.rows == nullptr) return;
-    const linalg::TallMatrix& rows = *written.rows;
+    const linalg::TallRows& rows = *written.rows;
     write_into(path, begins.back() + rows.rows().begin * rows.n_columns() * sizeof(double), value_bytes(rows.values()));
   });
 }

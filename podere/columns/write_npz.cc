@@ -125,7 +125,7 @@ std::uint32_t checksum_of_all(std::string_view head, std::string_view bytes, con
 }  // namespace
 
 void write_npz(const std::filesystem::path& path, const WrittenArrays& written, const comm::Communicator& comm) {
-  const linalg::TallMatrix* const rows = written.rows;
+  const linalg::TallRows* const rows = written.rows;
   std::string head;
   std::vector<Member> members;
   const auto begin_member = [&](const std::string& name, const std::string& npy, std::uint64_t n_bytes,

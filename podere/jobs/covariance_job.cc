@@ -29,14 +29,16 @@ void add_findings(const linalg::Covariance& found, const std::vector<std::string
 
 columns::WrittenArrays arrays_of(const CovarianceJob& job, linalg::Covariance found,
                                  const std::vector<std::string>& names) {
-  columns::WrittenArrays written{{named("mean", found.means), named("deviation", found.deviations)}, "", nullptr};
+  columns::WrittenArrays written{
+      {named("mean", found.means, names), named("deviation", found.deviations, names)}, "", nullptr};
   if (job.correlation) {
-    written.arrays.push_back(named("correlation", found.correlations));
+    written.arrays.push_back(named("correlation", found.correlations, names));
   } else {
     const Eigen::MatrixXd covariances =
         in_words_of(job.table, names, [&] { return std::move(found).into_covariances(names); });
-    written.arrays.push_back(named("covariance", covariances));
+    written.arrays.push_back(named("covariance", covariances, names));
   }
+  written.arrays.back().column_names = names;
   return written;
 }
 
@@ -61,7 +63,8 @@ Json run(const CovarianceJob& job, const JobContext& context) {
   result["covariance_seconds"] = watch.restart();
   if (!job.output.empty()) {
     context.progress.report({"write", 0, 1, {}});
-    columns::write_arrays(job.output_format, job.output, arrays_of(job, std::move(found), matrix.names), comm);
+    columns::write_arrays(job.output_format, job.output, arrays_of(job, std::move(found), matrix.names), comm,
+                          context.n_threads);
     result["write_seconds"] = watch.seconds();
   }
   result.update(resources(comm, context.n_threads));

@@ -57,10 +57,11 @@ columns::NamedValues named(std::string name, const std::vector<double>& values,
   return {std::move(name), {values.size()}, values, row_names};
 }
 
-columns::NamedValues named(std::string name, const Eigen::MatrixXd& values,
-                           const std::vector<std::string>& row_names) {
-  columns::NamedValues array{
-      std::move(name), {static_cast<std::uint64_t>(values.rows()), static_cast<std::uint64_t>(values.cols())}, {}, row_names};
+columns::NamedValues named(std::string name, const Eigen::MatrixXd& values, const std::vector<std::string>& row_names) {
+  columns::NamedValues array{std::move(name),
+                             {static_cast<std::uint64_t>(values.rows()), static_cast<std::uint64_t>(values.cols())},
+                             {},
+                             row_names};
   array.values.reserve(static_cast<std::size_t>(values.size()));
   for (Eigen::Index i = 0; i < values.rows(); ++i) {
     for (Eigen::Index j = 0; j < values.cols(); ++j) array.values.push_back(values(i, j));

@@ -38,8 +38,9 @@ Json run(const QrJob& job, const JobContext& context) {
   result["qr_seconds"] = watch.restart();
   if (!job.output.empty()) {
     context.progress.report({"write", 0, 1, {}});
-    const columns::WrittenArrays written{{named("R", found.r)}, "Q", job.q ? &matrix.values : nullptr};
-    columns::write_arrays(job.output_format, job.output, written, comm);
+    columns::WrittenArrays written{{named("R", found.r, matrix.names)}, "Q", job.q ? &matrix.values : nullptr};
+    written.arrays.back().column_names = matrix.names;
+    columns::write_arrays(job.output_format, job.output, written, comm, context.n_threads);
     result["write_seconds"] = watch.seconds();
   }
   result.update(resources(comm, n_threads));

@@ -20,7 +20,7 @@ namespace podere::jobs {
 namespace {
 
 /// Throws InputError, on all ranks, for a rank that there is not, and where there is too little memory.
-void check_size(const SvdJob& job, const linalg::SvdOptions& options, const linalg::TallMatrix& values,
+void check_size(const SvdJob& job, const linalg::SvdOptions& options, const linalg::TallRows& values,
                 const JobContext& context) {
   const std::uint64_t most = std::min<std::uint64_t>(values.n_global_rows(), values.n_columns());
   if (job.rank < 1 || job.rank > most) {
@@ -137,7 +137,7 @@ Json run(const ProjectJob& job, const JobContext& context) {
     scores = linalg::multiply(matrix.values, map, v, context.n_threads);
   });
   const double project_seconds = watch.restart();
-  columns::write_arrays(columns::ArraysFormat::kNpz, job.output, {{}, "scores", &*scores}, comm);
+  columns::write_arrays(columns::ArraysFormat::kNpz, job.output, {{}, "scores", &*scores}, comm, context.n_threads);
   Json result = {{"rows", matrix.values.n_global_rows()},
                  {"load_seconds", load_seconds},
                  {"project_seconds", project_seconds},

@@ -38,5 +38,5 @@ from ._tune import Tuned
 
 __all__ = ["PCA", "QR", "SVD", "AlgorithmClassifier", "Covariance", "GBTClassifier", "GBTRegressor", "GaussianMixture",
            "ImageFeatures", "IsolationForest", "KMeans", "KernelRidge", "LinearRegression", "MLPClassifier",
-           "MiniBatchKMeans", "NNClassifier", "NNRegressor", "Ridge", "Session", "SessionError", "Step", "Study", "Table", "TruncatedSVD", "TuneSearchCV",
-           "Tuned", "__version__", "from_sklearn", "read_root"]
+           "MiniBatchKMeans", "NNClassifier", "NNRegressor", "Ridge", "Session", "SessionError", "Step", "Study", "Table",
+           "TruncatedSVD", "TuneSearchCV", "Tuned", "__version__", "from_sklearn", "read_root"]

@@ -56,7 +56,7 @@ def as_array(values: Any) -> Any:
 
 
 def _without_mask(values: Any) -> Any:
-    if not np.ma.is_masked(values):
+    if not np.any(values.mask):
         return values.data
     if values.dtype.kind == "f":
         return values.filled(np.nan)

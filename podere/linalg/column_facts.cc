@@ -25,12 +25,13 @@ std::uint64_t first_not_finite(const TallRows& a, std::size_t begin, std::size_t
 
 /// The least exponent: 2^1000 is a double, and so is its product with any value that is small enough.
 constexpr int kLeast = -1000;
+constexpr int kOfZeros = kLeast - 1;
 
 /// The power of two that the values of a column are divided by, after (value - shift) * factor, to be at most 1 in
-/// magnitude; kLeast if all are zero.
+/// magnitude; kOfZeros if all are zero.
 int exponent_of(const ColumnRanges& ranges, std::size_t j, double shift, double factor) {
   const double magnitude = std::max(std::fabs(ranges.least[j] - shift), std::fabs(ranges.largest[j] - shift));
-  if (magnitude == 0 || factor == 0) return kLeast;
+  if (magnitude == 0 || factor == 0) return kOfZeros;
   // By exponents, since the product itself may be beyond the largest double.
   return std::max(kLeast, std::ilogb(magnitude) + std::ilogb(factor) + 2);
 }
@@ -85,11 +86,11 @@ ColumnRanges ranges(const TallRows& a, const std::vector<std::string>& names, co
 int exponent_above(double magnitude) { return magnitude == 0 ? 0 : std::max(std::ilogb(magnitude) + 1, kLeast); }
 
 BoundedMap bounded(ColumnMap map, const ColumnRanges& ranges) {
-  int exponent = kLeast;
+  int exponent = kOfZeros;
   for (std::size_t j = 0; j < map.shift.size(); ++j) {
     exponent = std::max(exponent, exponent_of(ranges, j, map.shift[j], map.factor[j]));
   }
-  if (exponent == kLeast) exponent = 0;
+  if (exponent == kOfZeros) exponent = 0;
   for (double& factor : map.factor) factor = std::ldexp(factor, -exponent);
   return {std::move(map), exponent};
 }

@@ -306,7 +306,7 @@ def test_a_folder_has_a_file_for_each_array(podere, saved, ending):
 def test_names_of_columns_are_quoted(podere):
     numpy.savetxt(podere.folder / "field.csv", FIELD[:200, :3], delimiter=",", header='"a,b",c,"d""e"', comments="")
     podere.done("svd", "field.csv", "--rank", 1, "--no-left", "-o", "out", "--output-format", "csv")
-    assert sorted(folder_bytes(podere.folder / "out")) == ["V.csv", "s.csv"]
+    assert sorted(folder_bytes(podere.folder / "out")) == ["V.csv", "residuals.csv", "s.csv", "shares.csv"]
     assert list(pandas.read_csv(podere.folder / "out/V.csv")["column"]) == ["a,b", "c", 'd"e']
 
 
@@ -338,7 +338,7 @@ def test_a_folder_appears_whole_or_not_at_all(podere, saved):
     numpy.save(podere.folder / "field.npy", FIELD)
     (podere.folder / "empty").mkdir()
     podere.done(*command, "-o", "empty/")
-    assert sorted(folder_bytes(podere.folder / "empty")) == ["U.csv", "V.csv", "s.csv"]
+    assert sorted(folder_bytes(podere.folder / "empty")) == ["U.csv", "V.csv", "residuals.csv", "s.csv", "shares.csv"]
 
 
 def test_an_hdf5_file_that_cannot_be_written_is_refused(podere, saved):

@@ -162,7 +162,13 @@ std::string files_text(const Json& result) {
                           printable_list(file["categories"].get<std::vector<std::string>>()));
     }
     for (const auto& doubt : file.value("doubts", Json::array())) text += name + ": " + doubt.get<std::string>() + '\n';
+    for (const auto& note : file.value("notes", Json::array())) text += name + ": " + note.get<std::string>() + '\n';
+    std::vector<std::string> coordinates;
     for (const auto& left_out : file.value("left_out", Json::array())) {
+      if (left_out.at("reason") == "coordinate") {
+        coordinates.push_back(left_out.at("column").get<std::string>());
+        continue;
+      }
       static const std::map<std::string, const char*> kReasons = {
           {"texts", "has too many different texts for categories and is left out (to take it: --categorical)"},
           {"index",
@@ -173,6 +179,10 @@ std::string files_text(const Json& result) {
       text +=
           fmt::format("{}: column {} {}\n", name, printable_line(left_out.at("column").get<std::string>(), kMostShown),
                       kReasons.at(left_out.at("reason").get<std::string>()));
+    }
+    if (!coordinates.empty()) {
+      text += fmt::format("{}: coordinates are left out: {} (to take one: --columns, or --key for it alone)\n", name,
+                          printable_list(coordinates));
     }
   }
   return text;

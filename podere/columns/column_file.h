@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "podere/table/row.h"
@@ -20,9 +21,10 @@ enum class Kind { kNumber, kBoolean, kDate, kTimeOfDay, kText, kOther };
 inline constexpr const char* kNoValues = "null";
 
 /// Why columns are left out: they number or name the rows of a data frame; they are a group of arrays beside those that
-/// are read.
+/// are read; they say where and when the values of others were.
 inline constexpr const char* kFrameIndex = "frame";
 inline constexpr const char* kOtherGroup = "group";
+inline constexpr const char* kCoordinate = "coordinate";
 
 struct Column {
   std::string name;
@@ -30,6 +32,14 @@ struct Column {
   std::string type;  ///< as the file calls it, for messages: "list<double>"
   /// Why it is left out unless an option asks for it, as of io::LeftOut. Empty: it is not.
   std::string left_out = {};
+};
+
+/// What a file says beyond its columns.
+struct FileNotes {
+  std::vector<std::string> lines = {};  ///< for users: "rows are 'time'"
+  /// What files that make one table have in common, if they say it: {"the units of 'sst'", "K"}.
+  std::vector<std::pair<std::string, std::string>> common = {};
+  bool has_keys = false;  ///< an array of it may be named by a key
 };
 
 /// What is wrong with the values of a column, and in or behind which row of the file.
@@ -67,6 +77,7 @@ class ColumnFile {
   /// Files, and those columns whose values are in the names of their folders.
   virtual std::size_t n_files() const { return 1; }
   virtual std::vector<std::string> folder_columns() const { return {}; }
+  virtual FileNotes notes() const { return {}; }
   /// Of pixels, as table::Schema has it.
   virtual std::string pictures() const { return ""; }
   std::uint64_t n_rows() const { return group_begins().back(); }

@@ -100,6 +100,7 @@ class ColumnRows final : public io::FieldRows {
       file_ = open();
       n_files = file_->n_files();
       folder_columns = file_->folder_columns();
+      notes = file_->notes().lines;
       if (file_->n_rows() == 0) throw_input_error("{}: has no rows", name());
       try {
         find_columns(options);

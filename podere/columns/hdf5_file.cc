@@ -87,6 +87,14 @@ NpyHeader read_header(const std::string& name, const Json& array) {
   return header;
 }
 
+ArrayMeaning meaning_of(const Json& array) {
+  ArrayMeaning meaning{array.at("coordinate").get<bool>(), array.at("units").get<std::string>()};
+  for (const Json& dimension : array.at("dimensions")) {
+    meaning.dimensions.emplace_back(dimension.at("name").get<std::string>(), dimension.at("values").get<std::string>());
+  }
+  return meaning;
+}
+
 }  // namespace
 
 bool is_hdf5(const std::string& location) {
@@ -110,7 +118,7 @@ std::unique_ptr<ColumnFile> open_hdf5(const std::string& location, const std::st
   if (!is_hdf5(location)) throw_input_error("{}: is no HDF5 file; if it is packed, unpack it", location);
   const io::SourceVersion version = io::version_of(location);
   const auto processes = std::make_shared<const Hdf5Processes>(location, key);
-  NamedArrays arrays(location);
+  NamedArrays arrays(location, key);
   const Json contents = Json::parse(processes->contents());
   std::uint64_t n_arrays = 0;
   for (const Json& array : contents.at("arrays")) {
@@ -128,11 +136,15 @@ std::unique_ptr<ColumnFile> open_hdf5(const std::string& location, const std::st
       throw_input_error("{}: has {} rows, which no file has", shown, n_rows);
     }
     auto bytes = std::make_unique<ArrayBytes>(processes, place, n_rows * row_bytes, stride);
-    arrays.add(name, std::make_unique<NpyArray>(shown, location, version, std::move(bytes), std::move(header)));
+    arrays.add(name, std::make_unique<NpyArray>(shown, location, version, std::move(bytes), std::move(header)),
+               meaning_of(array));
   }
   for (const Json& other : contents.at("others")) {
     const auto why = other.at("why").get<std::string>();
-    arrays.add_other(other.at("name").get<std::string>(), why, other.at("group").get<bool>() ? kOtherGroup : "");
+    arrays.add_other(other.at("name").get<std::string>(), why,
+                     other.at("group").get<bool>()        ? kOtherGroup
+                     : other.at("coordinate").get<bool>() ? kCoordinate
+                                                          : "");
   }
   return std::move(arrays).as_file();
 } catch (const Json::exception&) {

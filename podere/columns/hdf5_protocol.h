@@ -8,11 +8,14 @@ namespace podere::columns {
 /// podere-hdf5 FILE KEY answers once without being asked, with what is in the file: JSON text,
 ///
 ///     {"arrays": [{"name": "X", "shape": [1000, 20], "fortran": false, "chunk_rows": 100, "element_bytes": 8,
-///                  "fields": [{"name": "", "type": "<f8", "offset": 0, "index": false}]}],
-///      "others": [{"name": "n", "why": "holds a single value", "group": false}]}
+///                  "fields": [{"name": "", "type": "<f8", "offset": 0, "index": false}],
+///                  "coordinate": false, "units": "K",
+///                  "dimensions": [{"name": "time", "values": ""}, {"name": "lat", "values": "from -60 to 60"}]}],
+///      "others": [{"name": "n", "why": "holds a single value", "group": false, "coordinate": false}]}
 ///
 /// and then each request that comes through its standard input with bytes of an array, in C order, until that ends. A
 /// type is one of NumPy or, of what no table can have, words for it. A name is empty if the array has no fields.
+/// There are no dimensions where the file has no names for them.
 struct Hdf5Request {
   std::uint64_t array;  ///< its place in the list
   std::uint64_t first_byte;

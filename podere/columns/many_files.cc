@@ -35,6 +35,7 @@ class ManyFiles final : public ColumnFile {
     for (std::size_t i = n_stored_; i < columns_.size(); ++i) names.push_back(columns_[i].name);
     return names;
   }
+  FileNotes notes() const override { return parts_.front().file->notes(); }
   bool columns_lie_apart() const override { return parts_.front().file->columns_lie_apart(); }
   bool gives_float64() const override {
     return std::ranges::all_of(parts_, [](const Part& part) { return part.file->gives_float64(); });

@@ -153,8 +153,11 @@ Matrix read_matrix(const Open& open, const MatrixChoice& choice, const comm::Com
   check_matrix_room(file->name(), mine.size(), chosen.places.size(), comm);
   std::optional<Matrix> matrix;
   comm.agree([&] {
-    matrix.emplace(
-        Matrix{{rows.size(), chosen.places.size(), mine}, {}, type_of(*file, chosen.places), chosen.left_out});
+    matrix.emplace(Matrix{{rows.size(), chosen.places.size(), mine},
+                          {},
+                          type_of(*file, chosen.places),
+                          chosen.left_out,
+                          file->notes().lines});
   });
   for (const std::size_t i : chosen.places) matrix->names.push_back(file->columns()[i].name);
   io::agree_on_fault(comm, [&] {

@@ -25,6 +25,7 @@ struct Matrix {
   std::vector<std::string> names;          ///< [columns]
   std::string type;                        ///< of the values in the file: "float64", "int16"; "several types"
   std::vector<io::LeftOut> left_out = {};  ///< columns that no option leaves out
+  std::vector<std::string> notes = {};     ///< what the file says beyond its columns
 };
 
 /// Throws InputError, on all ranks, where a matrix would take more memory than there is. Collective, as

@@ -5,12 +5,20 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "podere/columns/column_file.h"
 #include "podere/columns/npy_array.h"
 
 namespace podere::columns {
+
+/// What an array is about, as far as a file says it.
+struct ArrayMeaning {
+  bool is_coordinate = false;  ///< of other arrays: its columns are left out where there are others
+  std::string units = {};
+  std::vector<std::pair<std::string, std::string>> dimensions = {};  ///< name, and words for where its values lie
+};
 
 /// What is found in an archive of NumPy or an HDF5 file, until it is one file. Arrays of equally many rows are side by
 /// side: one of one dimension is a column of its name, y; one with fields has the names of these; another has columns
@@ -20,10 +28,12 @@ namespace podere::columns {
 /// cannot be beside the others is a column of Kind::kOther, by its name.
 class NamedArrays {
  public:
-  explicit NamedArrays(std::string location) : location_(std::move(location)) {}
+  /// `key`: of the group of the arrays; empty: none.
+  explicit NamedArrays(std::string location, std::string key = {})
+      : location_(std::move(location)), key_(std::move(key)) {}
 
-  void add(std::string name, std::unique_ptr<NpyArray> array) {
-    arrays_.push_back({std::move(name), std::move(array)});
+  void add(std::string name, std::unique_ptr<NpyArray> array, ArrayMeaning meaning = {}) {
+    arrays_.push_back({std::move(name), std::move(array), std::move(meaning)});
   }
   /// What no table can have, and why.
   void add_other(std::string name, std::string why, std::string left_out = {});
@@ -34,15 +44,18 @@ class NamedArrays {
   struct Named {
     std::string name;
     std::unique_ptr<NpyArray> array;
+    ArrayMeaning meaning;
   };
 
-  static bool is_wide(const NpyArray& array) { return array.n_dimensions() > 1; }
+  static bool is_wide(const Named& array) { return array.array->n_dimensions() > 1 && !array.meaning.is_coordinate; }
   std::ptrdiff_t count_wide() const;
   void move_names();
   void move_others();
   std::vector<std::string> names_of(const Named& array, bool is_only_wide) const;
+  FileNotes notes() const;
+  std::string line_of_shape() const;
 
-  std::string location_;
+  std::string location_, key_;
   std::vector<Named> arrays_;
   std::vector<Column> others_;
   std::vector<std::string> column_names_;

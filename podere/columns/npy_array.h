@@ -35,6 +35,7 @@ class NpyArray final : public ColumnFile {
   void read(table::RowRange rows, std::span<const ColumnRead> wanted) const override;
   void check_unchanged() const override;
 
+  const std::vector<std::uint64_t>& shape() const { return header_.shape; }
   std::size_t n_dimensions() const { return header_.shape.size(); }
   bool has_fields() const { return header_.has_fields; }
 

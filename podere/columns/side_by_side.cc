@@ -13,12 +13,14 @@ namespace {
 
 class SideBySide final : public ColumnFile {
  public:
-  SideBySide(std::string name, std::vector<FilePart> parts) : name_(std::move(name)), parts_(std::move(parts)) {
+  SideBySide(std::string name, std::vector<FilePart> parts, FileNotes notes)
+      : name_(std::move(name)), parts_(std::move(parts)), notes_(std::move(notes)) {
     for (FilePart& part : parts_) {
       first_columns_.push_back(columns_.size());
       for (std::size_t j = 0; j < part.names.size(); ++j) {
         columns_.push_back(part.file->columns()[j]);
         columns_.back().name = std::move(part.names[j]);
+        if (!part.left_out.empty()) columns_.back().left_out = part.left_out;
       }
       // Those of the widest part; others are read across theirs.
       if (part.file->group_begins().size() > groups_.size()) groups_ = part.file->group_begins();
@@ -28,6 +30,7 @@ class SideBySide final : public ColumnFile {
   const std::string& name() const override { return name_; }
   const std::vector<Column>& columns() const override { return columns_; }
   const std::vector<std::uint64_t>& group_begins() const override { return groups_; }
+  FileNotes notes() const override { return notes_; }
   bool columns_lie_apart() const override {
     return std::ranges::all_of(parts_, [](const FilePart& part) { return part.file->columns_lie_apart(); });
   }
@@ -86,6 +89,7 @@ class SideBySide final : public ColumnFile {
 
   std::string name_;
   std::vector<FilePart> parts_;
+  FileNotes notes_;
   std::vector<std::size_t> first_columns_;  // of each part
   std::vector<Column> columns_;
   std::vector<std::uint64_t> groups_;
@@ -99,8 +103,8 @@ std::vector<std::string> names_of_columns(const ColumnFile& file) {
 
 }  // namespace
 
-std::unique_ptr<ColumnFile> side_by_side(std::string name, std::vector<FilePart> parts) {
-  return std::make_unique<SideBySide>(std::move(name), std::move(parts));
+std::unique_ptr<ColumnFile> side_by_side(std::string name, std::vector<FilePart> parts, FileNotes notes) {
+  return std::make_unique<SideBySide>(std::move(name), std::move(parts), std::move(notes));
 }
 
 std::unique_ptr<ColumnFile> with_labels(std::unique_ptr<ColumnFile> file, std::unique_ptr<ColumnFile> labels) {
@@ -117,10 +121,11 @@ std::unique_ptr<ColumnFile> with_labels(std::unique_ptr<ColumnFile> file, std::u
                       labels->name());
   }
   std::string name = file->name();
+  FileNotes notes = file->notes();
   std::vector<FilePart> parts;
   parts.push_back({std::move(file), std::move(names)});
   parts.push_back({std::move(labels), {kLabelsName}});
-  return side_by_side(std::move(name), std::move(parts));
+  return side_by_side(std::move(name), std::move(parts), std::move(notes));
 }
 
 }  // namespace podere::columns

@@ -207,6 +207,7 @@ ReadFacts facts_of(const FieldRows& rows) {
   const CsvLayout& layout = rows.layout;
   facts.n_files = rows.n_files;
   facts.folder_columns = rows.folder_columns;
+  facts.notes = rows.notes;
   if (layout.found_header) facts.found_header = layout.has_header;
   for (const auto& column : layout.renamed) facts.renamed.push_back(layout.names[column.position]);
   if (!layout.schema.label) return facts;

@@ -34,6 +34,7 @@ class FieldRows {
   virtual void check_unchanged() const = 0;
 
   std::size_t n_files = 1;
+  std::vector<std::string> notes;           ///< as of ReadFacts
   std::vector<std::string> folder_columns;  ///< whose values are in the names of folders
   MissingTokens missing;
   TextCounts* texts = nullptr;       ///< where texts among numbers are counted; null: they are faults

@@ -36,6 +36,7 @@ struct LeftOut {
   std::string column;
   /// "index": it has no name, and numbers or names the rows; "frame": the file says that it is a data frame's index;
   /// "group": it is a group of arrays beside those that are read;
+  /// "coordinate": it says where and when the values of others were;
   /// "texts": too many differ.
   std::string reason;
 };
@@ -59,6 +60,7 @@ struct ReadFacts {
   std::size_t n_files = 1;                  ///< of a folder or a pattern
   std::vector<std::string> folder_columns;  ///< whose values are in the names of folders
   std::optional<bool> found_header;         ///< whether the first line names the columns, where no option says it
+  std::vector<std::string> notes;           ///< what the file says beyond its columns: "rows are 'time'"
   std::vector<std::string> renamed;         ///< columns whose name another has too: `a` became `a.1`
   std::vector<LeftOut> left_out;
   std::vector<std::string> doubts;  ///< with counts_texts: about columns that are refused without

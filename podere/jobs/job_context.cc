@@ -46,6 +46,7 @@ void note_file(const source::SourceSpec& spec, const io::ReadFacts& facts, const
   if (facts.n_files > 1) note["n_files"] = facts.n_files;
   if (!facts.folder_columns.empty()) note["folder_columns"] = facts.folder_columns;
   if (facts.found_header) note["first_line"] = *facts.found_header ? "names" : "row";
+  if (!facts.notes.empty()) note["notes"] = facts.notes;
   if (!facts.renamed.empty()) note["renamed"] = facts.renamed;
   for (const auto& [column, reason] : facts.left_out) {
     note["left_out"].push_back({{"column", column}, {"reason", reason}});

@@ -85,7 +85,10 @@ columns::Matrix load_matrix(const SourceSpec& spec, const comm::Communicator& co
   if (found.label && choice.columns.empty()) choice.drop.push_back(*found.label);
   const auto open = [&] { return std::move(file); };
   columns::Matrix matrix = columns::read_matrix(open, choice, comm, n_threads);
-  if (facts != nullptr) facts->left_out = matrix.left_out;
+  if (facts != nullptr) {
+    facts->left_out = matrix.left_out;
+    facts->notes = matrix.notes;
+  }
   return matrix;
 }
 

@@ -146,6 +146,7 @@ def read_as(file: dict[str, Any]) -> dict[str, str]:
     """What a job found columns of a file to be that the caller had not said, as Table.read_as has it."""
     reasons = {"index": "left out, an index without a name", "frame": "left out, the data frame's index",
                "group": "left out, a group of arrays: key reads it instead",
+               "coordinate": "left out, a coordinate: key reads it instead",
                "texts": "left out, too many different texts for categories"}
     found = {column["column"]: ": ".join(filter(None, (column["form"], column["meaning"])))
              for column in file.get("read_as", [])}

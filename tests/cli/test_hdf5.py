@@ -104,6 +104,71 @@ def test_netcdf_has_a_fill_value_for_each_type_and_unsigned_numbers(podere):
     assert found == {"whole": (-32767, 65535, 1), "real": (-32767, 65535, 1), "named": (1, 3, 1), "bytes": (0, 510, 1)}
 
 
+DAYS = 30
+LATITUDE, LONGITUDE = range(-60, 60, 30), range(0, 360, 60)
+LATITUDES, LONGITUDES = len(LATITUDE), len(LONGITUDE)
+
+
+def write_netcdf(path, variables, latitude=LATITUDE, names=("time", "lat", "lon"), n_days=DAYS, units="degC", bounds=True):
+    """As netCDF and the CF conventions have it: scales of dimensions, and the bounds of one. Shapes are transposed to the order of `names`."""
+    import h5py
+
+    with h5py.File(path, "w", track_order=True) as file:
+        values = {"time": range(n_days), "lat": latitude, "lon": LONGITUDE}
+        for name in names:
+            file.create_dataset(name, data=values.get(name, values["lat"]), dtype="f4").make_scale(name)
+        if bounds:
+            file["time"].attrs["bounds"] = "time_edges"
+            file["time_edges"] = [[i, i + 1] for i in range(n_days)]
+        for name, field in variables.items():
+            file.create_dataset(name, data=field)
+            file[name].attrs.update({"units": units} if units else {})
+            for place, of in enumerate(names[:field.ndim]):
+                file[name].dims[place].attach_scale(file[of])
+
+
+def field(seed=1, n_days=DAYS):
+    import numpy
+
+    return numpy.random.default_rng(seed).normal(size=(n_days, LATITUDES, LONGITUDES))
+
+
+def facts_of(podere, *arguments):
+    return json.loads(podere.done(*arguments, "--json").stdout)
+
+
+def test_coordinates_are_left_out_of_tables_and_matrices(podere):
+    import numpy
+
+    write_netcdf(podere.folder / "sst.nc", {"sst": field()})
+    out = podere.done("svd", "sst.nc", "--rank", 2, "--center").stdout
+    assert "sst.nc: rows are 'time'; columns are 'sst' ('lat' 4 x 'lon' 6)\n" in out
+    assert "sst.nc: coordinates are left out: 'time', 'time_edges0', 'time_edges1', 'lat', 'lon' (to take one: --columns, or --key for it alone)\n" in out
+    facts = facts_of(podere, "svd", "sst.nc", "--rank", 2)
+    numpy.testing.assert_allclose(facts["s"], numpy.linalg.svd(field().reshape(DAYS, -1), compute_uv=False)[:2], rtol=1e-12)
+    assert [column["name"] for column in facts_of(podere, "describe", "sst.nc")["columns"]] == [f"pixel{i}" for i in range(1, 25)]
+    assert "coordinates are left out" in podere.done("describe", "sst.nc", "--executors", 2).stdout
+    names = [column["name"] for column in facts_of(podere, "describe", "sst.nc", "--columns", "time,pixel3")["columns"]]
+    assert sorted(names) == ["pixel3", "time"]
+    assert facts_of(podere, "svd", "sst.nc", "--columns", "time,pixel1", "--rank", 1)["columns"] == 2
+    assert facts_of(podere, "describe", "sst.nc", "--key", "lat")["rows"] == LATITUDES
+    assert facts_of(podere, "svd", "sst.nc", "--key", "time", "--rank", 1)["rows"] == DAYS
+    podere.done("train", "linear", "sst.nc", "--label", "time", "-o", "m.json")
+
+
+def test_a_file_of_coordinates_alone_is_a_table_of_them(podere):
+    write_netcdf(podere.folder / "grid.nc", {}, names=("time",), bounds=False)
+    assert facts_of(podere, "describe", "grid.nc")["columns"][0]["name"] == "time"
+
+
+def test_several_fields_are_named_and_one_is_chosen_by_key(podere):
+    write_netcdf(podere.folder / "both.nc", {"sst": field(1), "slp": field(2)})
+    out = podere.done("svd", "both.nc", "--rank", 2).stdout
+    assert "columns are 'sst' ('lat' 4 x 'lon' 6), 'slp' ('lat' 4 x 'lon' 6), side by side (for one alone: --key slp)" in out
+    assert facts_of(podere, "svd", "both.nc", "--rank", 2)["columns"] == 48
+    assert facts_of(podere, "svd", "both.nc", "--key", "sst", "--rank", 2)["columns"] == 24
+
+
 def test_a_frame_of_many_blocks(podere):
     """Of block 10 and of the first column of block 1 the names begin alike."""
     import h5py

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "podere/columns/hdf5_program/conventions.h"
 #include "podere/columns/hdf5_protocol.h"
 
 namespace podere::columns::hdf5 {
@@ -214,6 +215,12 @@ void measure_texts(Part& part) {
       fields[f].form = Field::Form::kAsRead;
     }
   }
+}
+
+bool is_netcdf_dimension_alone(hid_t dataset) {
+  return text_attribute(dataset, "NAME")
+      .value_or("")
+      .starts_with("This is a netCDF dimension but not a netCDF variable");
 }
 
 std::optional<std::string> text_attribute(hid_t object, const std::string& name) {

@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "podere/columns/hdf5_program/conventions.h"
 #include "podere/columns/hdf5_program/element.h"
 
 namespace podere::columns::hdf5 {
@@ -28,6 +30,9 @@ Part open_part(hid_t file, const std::string& path);
 /// Gives the field of texts of any length the bytes that the longest needs: reads all of them.
 void measure_texts(Part& part);
 
+/// Whether a dataset is what netCDF keeps of a dimension that has no values.
+bool is_netcdf_dimension_alone(hid_t dataset);
+
 /// What is in an attribute of an object: a text, or numbers. Nothing if there is none, or another.
 std::optional<std::string> text_attribute(hid_t object, const std::string& name);
 std::vector<double> number_attribute(hid_t object, const std::string& name);
@@ -48,6 +53,8 @@ class Array {
   Array(std::string name, std::vector<Part> parts, const std::vector<Place>& places);
 
   const std::string& name() const { return name_; }
+  const Meaning& meaning() const { return meaning_; }
+  void set_meaning(Meaning meaning) { meaning_ = std::move(meaning); }
   std::vector<std::uint64_t> shape() const;
   bool is_fortran() const { return is_fortran_; }
   std::uint64_t chunk_rows() const;  ///< rows that are packed together; 0: none are
@@ -64,6 +71,7 @@ class Array {
   void read_part(std::size_t index, std::uint64_t first, std::uint64_t n, std::byte* to) const;
 
   std::string name_;
+  Meaning meaning_;
   std::vector<Part> parts_;
   std::vector<Field> fields_;                // of all parts, in the order of columns
   std::vector<std::vector<Field>> of_part_;  // the same, of each part

@@ -45,14 +45,9 @@ std::vector<std::string> names_in(hid_t group) {
   return names;
 }
 
-/// Whether there is an array that a table may have, of one dimension at least. What netCDF keeps of a dimension that
-/// has no values is none.
+/// Whether there is an array that a table may have, of one dimension at least.
 bool is_array(hid_t dataset) {
-  if (text_attribute(dataset, "NAME")
-          .value_or("")
-          .starts_with("This is a netCDF dimension but not a netCDF variable")) {
-    return false;
-  }
+  if (is_netcdf_dimension_alone(dataset)) return false;
   const Handle space(H5Dget_space(dataset), H5Sclose);
   return space && H5Sget_simple_extent_ndims(space.get()) > 0;
 }
@@ -145,18 +140,28 @@ std::string list_of(const std::vector<Group>& groups) {
   return text;
 }
 
-bool is_netcdf(hid_t file) {
+/// Whether netCDF, or who has dimensions as it has, wrote datasets of a file.
+bool is_netcdf(hid_t file, const std::vector<std::string>& paths) {
   const Handle root(H5Gopen2(file, "/", H5P_DEFAULT), H5Gclose);
-  return H5Aexists(root.get(), "_NCProperties") > 0;
+  if (H5Aexists(root.get(), "_NCProperties") > 0) return true;
+  return std::ranges::any_of(paths, [&](const std::string& path) {
+    const Handle dataset(H5Dopen2(file, path.c_str(), H5P_DEFAULT), H5Dclose);
+    return dataset && has_scales(dataset.get());
+  });
 }
 
 /// Called as the last name of its path.
-void add(hid_t file, const std::string& path, bool of_netcdf, Contents& contents) {
+void add(hid_t file, const std::string& path, bool of_netcdf, bool is_coordinate, Contents& contents) {
   const std::string name = path.substr(path.rfind('/') + 1);
   try {
-    contents.arrays.emplace_back(name, open_part(file, path), of_netcdf);
+    Array array(name, open_part(file, path), of_netcdf);
+    Meaning meaning = meaning_of(file, path);
+    meaning.is_coordinate = is_coordinate;
+    array.set_meaning(std::move(meaning));
+    contents.arrays.push_back(std::move(array));
   } catch (const Refusal& refusal) {
-    contents.others.push_back({name, refusal.message});
+    contents.others.push_back(
+        {name, refusal.message, is_coordinate ? Contents::Use::kCoordinate : Contents::Use::kNone});
   }
 }
 
@@ -166,8 +171,13 @@ Contents contents_of(hid_t file, const Group& group) {
     contents.arrays.push_back(read_frame(file, group.path));
     return contents;
   }
-  const bool of_netcdf = is_netcdf(file);
-  for (const std::string& name : group.datasets) add(file, joined(group.path, name), of_netcdf, contents);
+  std::vector<std::string> paths;
+  for (const std::string& name : group.datasets) paths.push_back(joined(group.path, name));
+  const bool of_netcdf = is_netcdf(file, paths);
+  const std::set<std::string> coordinates = coordinates_among(file, group.path, group.datasets);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    add(file, paths[i], of_netcdf, coordinates.contains(group.datasets[i]), contents);
+  }
   contents.others.insert(contents.others.end(), group.others.begin(), group.others.end());
   return contents;
 }
@@ -180,7 +190,7 @@ Contents find_without_key(hid_t file) {
   }
   Contents contents = contents_of(file, groups[0]);
   for (std::size_t i = 1; i < groups.size(); ++i) {
-    contents.others.push_back({groups[i].path, "a group beside the arrays", true});
+    contents.others.push_back({groups[i].path, "a group beside the arrays", Contents::Use::kGroup});
   }
   return contents;
 }
@@ -196,7 +206,7 @@ Contents find_arrays(hid_t file, const std::string& key) {
   const H5I_type_t type = object ? H5Iget_type(object.get()) : H5I_BADID;
   if (type == H5I_DATASET) {
     Contents contents;
-    add(file, path, is_netcdf(file), contents);
+    add(file, path, is_netcdf(file, {path}), false, contents);
     return contents;
   }
   if (type == H5I_GROUP) {

@@ -9,11 +9,12 @@
 namespace podere::columns::hdf5 {
 
 struct Contents {
+  enum class Use { kNone, kGroup, kCoordinate };
   /// What is there and not among the arrays.
   struct Other {
     std::string name;
     std::string why;
-    bool is_group = false;  ///< of arrays, beside those that were chosen without a key
+    Use use = Use::kNone;  ///< a group of arrays, beside those that were chosen without a key; coordinates of arrays
   };
   std::vector<Array> arrays;
   std::vector<Other> others;

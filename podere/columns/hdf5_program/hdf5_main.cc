@@ -63,7 +63,14 @@ nlohmann::json describe(const Array& array) {
   for (const Field& field : array.fields()) {
     fields.push_back({{"name", field.name}, {"type", field.type}, {"offset", field.to}, {"index", field.is_index}});
   }
+  nlohmann::json dimensions = nlohmann::json::array();
+  for (const Dimension& dimension : array.meaning().dimensions) {
+    dimensions.push_back({{"name", dimension.name}, {"values", dimension.values}});
+  }
   return {{"name", array.name()},
+          {"coordinate", array.meaning().is_coordinate},
+          {"units", array.meaning().units},
+          {"dimensions", std::move(dimensions)},
           {"shape", array.shape()},
           {"fortran", array.is_fortran()},
           {"chunk_rows", array.chunk_rows()},
@@ -75,7 +82,10 @@ std::string describe(const Contents& contents) {
   nlohmann::json text = {{"arrays", nlohmann::json::array()}, {"others", nlohmann::json::array()}};
   for (const Array& array : contents.arrays) text["arrays"].push_back(describe(array));
   for (const Contents::Other& other : contents.others) {
-    text["others"].push_back({{"name", other.name}, {"why", other.why}, {"group", other.is_group}});
+    text["others"].push_back({{"name", other.name},
+                              {"why", other.why},
+                              {"group", other.use == Contents::Use::kGroup},
+                              {"coordinate", other.use == Contents::Use::kCoordinate}});
   }
   return text.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -169,6 +169,19 @@ def test_several_fields_are_named_and_one_is_chosen_by_key(podere):
     assert facts_of(podere, "svd", "both.nc", "--key", "sst", "--rank", 2)["columns"] == 24
 
 
+def test_fill_values_of_netcdf_are_known_by_its_dimensions(podere):
+    import numpy
+
+    x = numpy.arange(DAYS)
+    fills = {"f4": 9.9692099683868690e36, "f8": 9.9692099683868690e36, "i2": -32767, "i4": -2147483647, "u2": 65535, "u4": 4294967295,
+             "i8": -9223372036854775806, "u8": 18446744073709551614}
+    columns = {kind: numpy.where(x == 3, numpy.array(fill, kind), x.astype(kind)) for kind, fill in fills.items()}
+    columns["i1"] = numpy.where(x == 3, -127, x).astype("i1")
+    write_netcdf(podere.folder / "fills.nc", columns, names=("time",))
+    found = {column["name"]: column["missing"] for column in facts_of(podere, "describe", "fills.nc")["columns"]}
+    assert found == {**dict.fromkeys(fills, 1), "i1": 0}
+
+
 def test_a_frame_of_many_blocks(podere):
     """Of block 10 and of the first column of block 1 the names begin alike."""
     import h5py

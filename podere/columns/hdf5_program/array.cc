@@ -26,7 +26,9 @@ const std::map<std::string, double> kNetcdfFills = {{"<f8", 9.9692099683868690e+
                                                     {"<i2", -32767},
                                                     {"<u2", 65535},
                                                     {"<i4", -2147483647},
-                                                    {"<u4", 4294967295}};
+                                                    {"<u4", 4294967295},
+                                                    {"<i8", -9223372036854775806.0},
+                                                    {"<u8", 18446744073709551614.0}};
 
 std::uint64_t product(std::span<const hsize_t> sizes) {
   std::uint64_t result = 1;

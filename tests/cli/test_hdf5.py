@@ -182,6 +182,25 @@ def test_fill_values_of_netcdf_are_known_by_its_dimensions(podere):
     assert found == {**dict.fromkeys(fills, 1), "i1": 0}
 
 
+def test_attributes_of_numbers_may_be_texts(podere):
+    import h5py
+    import numpy
+
+    with h5py.File(podere.folder / "packed.nc", "w") as file:
+        file["x"] = numpy.array([100, 200, -9], "i2")
+        file["x"].attrs.update({"scale_factor": numpy.bytes_("0.01"), "add_offset": " 20 ", "missing_value": "-9"})
+    found = facts_of(podere, "describe", "packed.nc")["columns"][0]
+    assert (found["minimum"], found["maximum"], found["missing"]) == (21, 22, 1)
+    for name, value, words in (("scale_factor", "a hundredth", "its attribute scale_factor is the text 'a hundredth', allowed are numbers"),
+                               ("add_offset", "", "its attribute add_offset is the text '', allowed are numbers"),
+                               ("missing_value", ["-9", "-8"], "its attribute missing_value is none that can be read, allowed are numbers"),
+                               ("scale_factor", [1.0, 2.0], "its attribute scale_factor has 2 numbers, allowed is one")):
+        with h5py.File(podere.folder / "wrong.nc", "w") as file:
+            file["x"] = numpy.array([100, 200, -9], "i2")
+            file["x"].attrs[name] = value
+        assert f"wrong.nc: has no array for a table: 'x': {words}" in podere.refused("describe", "wrong.nc")
+
+
 def test_a_frame_of_many_blocks(podere):
     """Of block 10 and of the first column of block 1 the names begin alike."""
     import h5py

@@ -157,6 +157,13 @@ void for_each_selection(const Part& part, std::uint64_t first, std::uint64_t n,
   }
 }
 
+/// The only number of an attribute.
+std::optional<double> number_meant(hid_t dataset, const std::string& name) {
+  const std::vector<double> numbers = numbers_meant(dataset, name);
+  if (numbers.size() > 1) refuse("its attribute {} has {} numbers, allowed is one", name, numbers.size());
+  return numbers.empty() ? std::nullopt : std::optional(numbers[0]);
+}
+
 bool has_long_texts(const Part& part) {
   return std::ranges::any_of(part.element.fields, [](const Field& f) { return f.form == Field::Form::kLongText; });
 }
@@ -325,7 +332,7 @@ void Array::adapt_to_netcdf(bool is_netcdf) {
   const hid_t dataset = part.dataset.get();
   Packing packing;
   for (const char* name : {"_FillValue", "missing_value"}) {
-    for (const double missing : number_attribute(dataset, name)) packing.missing.push_back(missing);
+    for (const double missing : numbers_meant(dataset, name)) packing.missing.push_back(missing);
   }
   const bool is_unsigned = field.type.starts_with("<i") && text_attribute(dataset, "_Unsigned") == "true";
   if (is_unsigned) packing.wrap = std::ldexp(1.0, static_cast<int>(8 * field.to_bytes));
@@ -337,10 +344,10 @@ void Array::adapt_to_netcdf(bool is_netcdf) {
   if (field.type == "<f4") {  // as values of this type have it
     for (double& missing : packing.missing) missing = static_cast<double>(static_cast<float>(missing));
   }
-  const auto scale = number_attribute(dataset, "scale_factor"), offset = number_attribute(dataset, "add_offset");
-  if (scale.size() == 1) packing.scale = scale[0];
-  if (offset.size() == 1) packing.offset = offset[0];
-  if (packing.missing.empty() && scale.size() != 1 && offset.size() != 1 && !is_unsigned) return;
+  const auto scale = number_meant(dataset, "scale_factor"), offset = number_meant(dataset, "add_offset");
+  packing.scale = scale.value_or(1);
+  packing.offset = offset.value_or(0);
+  if (packing.missing.empty() && !scale && !offset && !is_unsigned) return;
   make_packed(part.element, std::move(packing));
 }
 

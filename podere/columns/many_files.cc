@@ -81,10 +81,22 @@ class ManyFiles final : public ColumnFile {
       columns_ = part.file->columns();
       n_stored_ = columns_.size();
     }
+    if (!parts_.empty()) check_common(*part.file);
     part.columns = match(*part.file);
     const std::vector<std::uint64_t>& begins = part.file->group_begins();
     for (std::size_t i = 1; i < begins.size(); ++i) group_begins_.push_back(part.first_row + begins[i]);
     parts_.push_back(std::move(part));
+  }
+
+  /// Throws InputError where a file says something else than the first of what both say.
+  void check_common(const ColumnFile& file) const {
+    const FileNotes first = parts_.front().file->notes(), here = file.notes();
+    for (const auto& [what, value] : here.common) {
+      const auto found = std::ranges::find(first.common, what, &std::pair<std::string, std::string>::first);
+      if (found == first.common.end() || found->second == value) continue;
+      throw_input_error("{}: {}: {}, and in {}: {}; read files with others by themselves", file.name(), what, value,
+                        parts_.front().file->name(), found->second);
+    }
   }
 
   /// Where the columns of the first file are in another. Throws InputError where they are not the same.
@@ -103,6 +115,8 @@ class ManyFiles final : public ColumnFile {
         lacking.push_back(printable(column.name));
       } else if (column.type == kNoValues) {
         column = others[place];
+      } else if (others[place].kind != column.kind && column.left_out == kCoordinate) {
+        column = {column.name, Kind::kOther, "not alike in all files", kCoordinate};
       } else if (others[place].kind != column.kind && others[place].type != kNoValues) {
         throw_input_error("{}: column {} is of type {}, and of type {} in {}", file.name(), printable(column.name),
                           others[place].type, column.type, parts_.front().file->name());

@@ -201,6 +201,43 @@ def test_attributes_of_numbers_may_be_texts(podere):
         assert f"wrong.nc: has no array for a table: 'x': {words}" in podere.refused("describe", "wrong.nc")
 
 
+@pytest.mark.parametrize(("other", "words"), [
+    ({"latitude": LATITUDE[::-1]}, "where 'sst' lies along 'lat': from 30 to -60 (checksum"),
+    ({"latitude": [-60, -31, 0, 30]}, "where 'sst' lies along 'lat': from -60 to 30 (checksum"),
+    ({"units": "K"}, "the units of 'sst': K, and in years/1.nc: degC"),
+    ({"names": ("time", "y", "lon")}, "the dimensions of 'sst': 'time', 'y', 'lon', and in years/1.nc: 'time', 'lat', 'lon'"),
+    ({"variable": "tos"}, "what has dimensions: 'tos', and in years/1.nc: 'sst'"),
+])
+def test_files_of_other_grids_are_not_joined(podere, other, words):
+    (podere.folder / "years").mkdir()
+    write_netcdf(podere.folder / "years/1.nc", {"sst": field()})
+    write_netcdf(podere.folder / "years/2.nc", {"sst": field(2, 9)}, n_days=9)
+    assert facts_of(podere, "svd", "years", "--rank", 2)["rows"] == DAYS + 9
+    variable = other.pop("variable", "sst")
+    write_netcdf(podere.folder / "years/3.nc", {variable: field(3)}, **other)
+    for command in (("svd", "years", "--rank", 2), ("describe", "years")):
+        line = podere.refused(*command)
+        assert line.startswith("podere: years/3.nc: ") and words in line and "years/1.nc" in line
+
+
+def test_as_many_days_as_latitudes_in_one_file(podere):
+    (podere.folder / "years").mkdir()
+    write_netcdf(podere.folder / "years/1.nc", {"sst": field(1, LATITUDES)}, n_days=LATITUDES)
+    write_netcdf(podere.folder / "years/2.nc", {"sst": field(2)})
+    assert facts_of(podere, "svd", "years", "--rank", 2)["rows"] == DAYS + LATITUDES
+    assert "'lat' (not alike in all files)" in podere.refused("svd", "years", "--columns", "lat", "--rank", 1)
+
+
+def test_files_without_dimensions_are_joined_by_position(podere):
+    import h5py
+
+    (podere.folder / "parts").mkdir()
+    for part, name in enumerate(("a", "b")):
+        with h5py.File(podere.folder / f"parts/{part}.h5", "w") as file:
+            file[name] = field(part)
+    assert facts_of(podere, "svd", "parts", "--rank", 2)["rows"] == 2 * DAYS
+
+
 def test_a_frame_of_many_blocks(podere):
     """Of block 10 and of the first column of block 1 the names begin alike."""
     import h5py

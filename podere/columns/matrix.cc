@@ -76,16 +76,22 @@ void refuse_other_kinds(const ColumnFile& file, const std::vector<std::size_t>& 
   constexpr std::size_t kMost = 5;
   std::vector<std::string> others;
   std::size_t n_others = 0;
+  bool have_values = true;
   for (const std::size_t i : places) {
     const Column& column = file.columns()[i];
     if (column.kind == Kind::kNumber || column.kind == Kind::kBoolean) continue;
+    have_values = have_values && column.kind != Kind::kOther;
     if (++n_others <= kMost) others.push_back(fmt::format("{} ({})", printable(column.name), column.type));
   }
   if (others.empty()) return;
+  const bool is_one = n_others == 1;
+  const char* const words = have_values ? (is_one ? "has none" : "have none") : "cannot be in it beside the others";
   throw_input_error(
-      "{}: a matrix has numbers, and {}: {}{}; leave {} out with --drop, or name what to keep with --columns",
-      file.name(), n_others == 1 ? "1 column has none" : fmt::format("{} columns have none", n_others),
-      fmt::join(others, ", "), n_others > kMost ? ", ..." : "", n_others == 1 ? "it" : "them");
+      "{}: a matrix has numbers, and {} column{} {}: {}{}; leave {} out with --drop, {}name what to keep with "
+      "--columns{}",
+      file.name(), n_others, is_one ? "" : "s", words, fmt::join(others, ", "), n_others > kMost ? ", ..." : "",
+      is_one ? "it" : "them", file.notes().has_keys ? "" : "or ",
+      file.notes().has_keys ? ", or read one dataset alone with --key" : "");
 }
 
 std::string type_of(const ColumnFile& file, const std::vector<std::size_t>& places) {

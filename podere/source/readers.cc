@@ -66,8 +66,28 @@ void refuse_picture(const std::string& all, const std::vector<io::ListedFile>& f
   if (named != files.end()) check(named->path);
 }
 
+/// Throws InputError for gridded data of formats that are not read, with the command that makes NetCDF 4 of it.
+void refuse_grid(const std::string& location, std::string_view begin) {
+  if (begin.starts_with("CDF\x01") || begin.starts_with("CDF\x02") || begin.starts_with("CDF\x05")) {
+    throw_input_error("{}: is NetCDF 3; make NetCDF 4 of it: nccopy -k nc4 IN.nc OUT.nc", location);
+  }
+  if (begin.starts_with("GRIB")) {
+    throw_input_error("{}: is GRIB; make NetCDF 4 of it: cdo -f nc4 copy IN OUT.nc", location);
+  }
+}
+
+void refuse_zarr(const std::string& location) {
+  const std::filesystem::path folder(location);
+  std::error_code unknown;
+  for (const char* const name : {".zgroup", ".zattrs", ".zarray", "zarr.json"}) {
+    if (!std::filesystem::exists(folder / name, unknown)) continue;
+    throw_input_error("{}: is Zarr; make NetCDF 4 of it in Python: xarray.open_zarr(FOLDER).to_netcdf(FILE)", location);
+  }
+}
+
 /// Of many files that of the first.
 const Reader& find_format(const std::string& all, std::span<const Reader> known) {
+  refuse_zarr(all);
   const std::vector<io::ListedFile> files = io::list_files(all);
   const std::string& location = files.front().path;
   const auto* by_itself = find_first(known, Reads::kBytes, [&](const Reader& reader) {
@@ -79,6 +99,7 @@ const Reader& find_format(const std::string& all, std::span<const Reader> known)
     return std::ranges::any_of(reader.first_bytes, [&](std::string_view first) { return begin.starts_with(first); });
   });
   if (by_bytes != nullptr) return *by_bytes;
+  refuse_grid(location, begin);
   refuse_picture(all, files);
   const std::string extension = extension_of(location);
   const auto* by_name = find_first(known, Reads::kBytes, [&](const Reader& reader) {

@@ -169,6 +169,16 @@ def test_several_fields_are_named_and_one_is_chosen_by_key(podere):
     assert facts_of(podere, "svd", "both.nc", "--key", "sst", "--rank", 2)["columns"] == 24
 
 
+def test_other_numbers_of_rows_are_named_with_a_way_out(podere):
+    import h5py
+
+    with h5py.File(podere.folder / "plain.h5", "w") as file:
+        file["x"], file["z"], file["lat"] = field(), range(DAYS), LATITUDE
+    line = podere.refused("svd", "plain.h5", "--rank", 1)
+    assert "a matrix has numbers, and 1 column cannot be in it beside the others: 'lat' (4 rows, others have 30); leave it out with --drop" in line
+    assert "or read one dataset alone with --key" in line
+
+
 def test_fill_values_of_netcdf_are_known_by_its_dimensions(podere):
     import numpy
 
@@ -236,6 +246,25 @@ def test_files_without_dimensions_are_joined_by_position(podere):
         with h5py.File(podere.folder / f"parts/{part}.h5", "w") as file:
             file[name] = field(part)
     assert facts_of(podere, "svd", "parts", "--rank", 2)["rows"] == 2 * DAYS
+
+
+@pytest.mark.parametrize(("name", "begin", "words"), [
+    ("old.nc", b"CDF\x01", "is NetCDF 3; make NetCDF 4 of it: nccopy -k nc4 IN.nc OUT.nc"),
+    ("wide.nc", b"CDF\x05", "is NetCDF 3; make NetCDF 4 of it"),
+    ("x.grb2", b"GRIB\0\0\x10\x02", "is GRIB; make NetCDF 4 of it: cdo -f nc4 copy IN OUT.nc"),
+])
+def test_other_formats_of_grids_are_named_with_what_converts_them(podere, name, begin, words):
+    (podere.folder / name).write_bytes(begin + bytes(100))
+    assert words in podere.refused("describe", name)
+    assert words in podere.refused("svd", name, "--rank", 1)
+
+
+@pytest.mark.parametrize("name", [".zgroup", "zarr.json"])
+def test_a_folder_of_zarr_is_named(podere, name):
+    (podere.folder / "z.zarr/sst").mkdir(parents=True)
+    (podere.folder / "z.zarr" / name).write_text("{}")
+    (podere.folder / "z.zarr/sst/0.0.0").write_bytes(bytes(100))
+    assert "z.zarr: is Zarr; make NetCDF 4 of it in Python: xarray.open_zarr(FOLDER).to_netcdf(FILE)" in podere.refused("describe", "z.zarr")
 
 
 def test_a_frame_of_many_blocks(podere):

@@ -172,6 +172,10 @@ class ColumnRows final : public io::FieldRows {
     layout.renamed = io::rename_repeated(layout.names);
     const std::vector<io::Fields> sample = read_sample(*file_, columns_);
     io::choose_columns(name(), name(), sample, missing, options, layout);
+    if (file_->gives_float64() && layout.fields.size() > io::kMostFeatures) {
+      throw_input_error("{}: {} columns are more than the {} features that a table can have; take some with --columns",
+                        name(), layout.fields.size(), io::kMostFeatures);
+    }
     layout.schema.pictures = file_->pictures();
     refuse_others();
     io::expect_forms(sample, missing, options, layout);

@@ -68,9 +68,9 @@ NpyHeader read_header(const std::string& name, const Json& array) {
   header.shape = array.at("shape").get<std::vector<std::uint64_t>>();
   for (std::size_t d = 1; d < header.shape.size(); ++d) {
     const std::uint64_t size = header.shape[d];
-    if (size > io::kMostFeatures || header.values_per_row * size > io::kMostFeatures) {
-      throw_input_error("{}: dimension {} of {} makes a row of more than the {} features that a table can have", name,
-                        d, size, io::kMostFeatures);
+    if (size > kMostArrayColumns || header.values_per_row * size > kMostArrayColumns) {
+      throw_input_error("{}: dimension {} of {} makes a row of more than the {} values that an array can have", name, d,
+                        size, kMostArrayColumns);
     }
     header.values_per_row *= size;
   }

@@ -11,7 +11,6 @@
 #include "podere/base/error.h"
 #include "podere/base/printable.h"
 #include "podere/columns/python_literal.h"
-#include "podere/io/memory_room.h"
 
 namespace podere::columns {
 namespace {
@@ -152,9 +151,9 @@ class HeaderReader {
     }
     for (std::size_t d = 1; d < header_.shape.size(); ++d) {
       const std::uint64_t size = header_.shape[d];
-      if (size > io::kMostFeatures || header_.values_per_row * size > io::kMostFeatures) {
-        throw_input_error("{}: dimension {} of {} makes a row of more than the {} features that a table can have",
-                          name_, d, size, io::kMostFeatures);
+      if (size > kMostArrayColumns || header_.values_per_row * size > kMostArrayColumns) {
+        throw_input_error("{}: dimension {} of {} makes a row of more than the {} values that an array can have", name_,
+                          d, size, kMostArrayColumns);
       }
       header_.values_per_row *= size;
     }

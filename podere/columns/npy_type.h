@@ -27,6 +27,8 @@ struct NpyType {
 
 /// The most bytes that a value or a row may have.
 inline constexpr std::uint64_t kMostNpyRowBytes = std::uint64_t{1} << 30;
+/// The most columns of an array: those of a grid of a tenth of a degree. A name of each is held.
+inline constexpr std::uint64_t kMostArrayColumns = 10'000'000;
 
 /// The type that a header calls so, such as "<f8", "|S12" or "<M8[ns]"; nothing if there is none. Types of more than
 /// kMostNpyRowBytes are none.

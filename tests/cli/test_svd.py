@@ -341,6 +341,17 @@ def test_a_folder_appears_whole_or_not_at_all(podere, saved):
     assert sorted(folder_bytes(podere.folder / "empty")) == ["U.csv", "V.csv", "residuals.csv", "s.csv", "shares.csv"]
 
 
+def test_a_grid_of_a_quarter_of_a_degree(podere):
+    values = RANDOM.normal(size=(3, 720, 1440)).astype("f4")
+    numpy.save(podere.folder / "grid.npy", values)
+    facts = json.loads(podere.done("svd", "grid.npy", "--rank", 2, "--no-left", "--json").stdout)
+    expected = numpy.linalg.svd(values.reshape(3, -1).astype(float), compute_uv=False)
+    numpy.testing.assert_allclose(facts["s"], expected[:2], rtol=1e-12)
+    assert facts["columns"] == 1_036_800
+    line = podere.refused("describe", "grid.npy")
+    assert "grid.npy: 1036800 columns are more than the 1000000 features that a table can have; take some with --columns" in line
+
+
 def test_an_hdf5_file_that_cannot_be_written_is_refused(podere, saved):
     assert "nowhere" in podere.refused("svd", saved, "--rank", 2, "-o", "nowhere/out.h5")
 

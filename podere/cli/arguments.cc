@@ -430,7 +430,8 @@ void add_format_options(CLI::App& app, source::SourceSpec& source) {
       ->check(CLI::IsMember(source::format_names()).description(""))
       ->type_name(choices(source::format_names()));
   app.add_option("--key", source.key,
-                 "HDF5: the group, dataset or data frame to read [the only one, or the datasets that are in no group]")
+                 "HDF5: the group, dataset or data frame to read [the only one, or the datasets that are in no group]; "
+                 "NPZ: the array [all]")
       ->type_name("NAME");
   app.add_option_function<std::string>(
          "--features", [&source](const std::string& text) { source.n_features = std::stoull(text); },

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "podere/base/error.h"
+#include "podere/base/printable.h"
 #include "podere/columns/named_arrays.h"
 #include "podere/io/zip_archive.h"
 
@@ -48,15 +49,22 @@ bool is_npz(const std::string& location) {
   }
 }
 
-std::unique_ptr<ColumnFile> open_npz(const std::string& location, std::span<const std::string> left_out) {
+std::unique_ptr<ColumnFile> open_npz(const std::string& location, const std::string& key,
+                                     std::span<const std::string> left_out) {
   if (!io::begins_as_zip(location)) throw_input_error("{}: is no archive of NumPy: these are ZIP archives", location);
   NamedArrays arrays(location);
   const io::SourceVersion version = io::version_of(location);
   const io::ZipArchive archive(io::open_raw(location));
+  bool found = key.empty();
+  std::vector<std::string> names;
   for (const io::ZipArchive::Member& member : archive.members()) {
     if (member.name.ends_with('/') || member.name.starts_with("__MACOSX/")) continue;
+    names.push_back(member.name.substr(0, member.name.rfind(kNpySuffix)));
+    if (!key.empty() && names.back() != key) continue;
+    found = true;
     add_member(location, version, archive, member, left_out, arrays);
   }
+  if (!found) throw_input_error("{}: has no array {}; it has {}", location, printable(key), printable_list(names));
   return std::move(arrays).as_file();
 }
 

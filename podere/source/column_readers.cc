@@ -36,7 +36,7 @@ std::unique_ptr<columns::ColumnFile> open_npy_and_labels(const SourceSpec& spec)
 }
 
 std::unique_ptr<columns::ColumnFile> open_npz_and_labels(const SourceSpec& spec) {
-  const auto open = [&](const std::string& location) { return columns::open_npz(location, spec.drop); };
+  const auto open = [&](const std::string& location) { return columns::open_npz(location, spec.key, spec.drop); };
   return add_labels(spec, columns::open_all(spec.location, open));
 }
 
@@ -127,6 +127,7 @@ Reader npy_reader() {
 Reader npz_reader() {
   Reader reader = column_reader<open_npz_and_labels>("npz");
   reader.options.emplace_back("labels");
+  reader.options.emplace_back("key");
   reader.other_files = labels_of;
   reader.is_format = columns::is_npz;
   return reader;

@@ -290,7 +290,7 @@ class Session:
             train-images-idx3-ubyte.gz and the like, if it is there.
         key : str or None
             Of an HDF5 file: the group, dataset or data frame of pandas to read; None: the only one, or the datasets that
-            are in no group.
+            are in no group. Of an NPZ archive: the array; None: all.
         n_features : int or None
             Of a libsvm file; None: as many as its largest index asks for.
         zero_based : bool

@@ -341,6 +341,18 @@ def test_a_folder_appears_whole_or_not_at_all(podere, saved):
     assert sorted(folder_bytes(podere.folder / "empty")) == ["U.csv", "V.csv", "residuals.csv", "s.csv", "shares.csv"]
 
 
+def test_a_key_names_an_array_of_an_archive_and_is_refused_elsewhere(podere, saved):
+    numpy.savez(podere.folder / "grid.npz", sst=FIELD.reshape(ROWS, 5, 8), slp=FIELD + 1, lat=numpy.arange(5.0))
+    expected = facts_of(podere, saved)["s"]
+    assert facts_of(podere, "grid.npz", "--key", "sst")["s"] == expected
+    out = podere.done("svd", "grid.npz", "--drop", "lat", "--rank", 1).stdout
+    assert "columns are 'sst' (5 x 8), 'slp' (40), side by side (for one alone: --key slp)" in out
+    assert "grid.npz: has no array 'tos'; it has 'sst', 'slp', 'lat'" in podere.refused("svd", "grid.npz", "--key", "tos", "--rank", 1)
+    for command in ("svd", "describe"):
+        assert "field.npy: key cannot be chosen" in podere.refused(command, saved, "--key", "sst", *(["--rank", 1] if command == "svd" else []))
+    assert len(json.loads(podere.done("describe", "grid.npz", "--key", "slp", "--json").stdout)["columns"]) == COLUMNS
+
+
 def test_a_grid_of_a_quarter_of_a_degree(podere):
     values = RANDOM.normal(size=(3, 720, 1440)).astype("f4")
     numpy.save(podere.folder / "grid.npy", values)

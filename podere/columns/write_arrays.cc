@@ -18,14 +18,15 @@ struct Ending {
   std::optional<ArraysFormat> format;
 };
 
-constexpr std::array<Ending, 8> kEndings = {{{".npz", ArraysFormat::kNpz},
+constexpr std::array<Ending, 9> kEndings = {{{".npz", ArraysFormat::kNpz},
                                              {".h5", ArraysFormat::kHdf5},
                                              {".hdf5", ArraysFormat::kHdf5},
                                              {".hdf", ArraysFormat::kHdf5},
                                              {".npy", {}},
                                              {".csv", {}},
                                              {".txt", {}},
-                                             {".mat", {}}}};
+                                             {".mat", {}},
+                                             {".nc", {}}}};
 
 }  // namespace
 

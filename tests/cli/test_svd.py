@@ -311,7 +311,7 @@ def test_names_of_columns_are_quoted(podere):
 
 
 @pytest.mark.parametrize("arguments", [
-    ["out.npy"], ["out.csv"], ["out/"], ["there"], ["out.csv", "--output-format", "csv"], ["out.npz", "--output-format", "npy"],
+    ["out.npy"], ["out.csv"], ["out.nc"], ["out/"], ["there"], ["out.csv", "--output-format", "csv"], ["out.npz", "--output-format", "npy"],
     ["out.h5", "--output-format", "npz"], ["there", "--output-format", "hdf5"]])
 def test_outputs_that_are_not_clear_are_refused(podere, saved, arguments):
     (podere.folder / "there").mkdir()

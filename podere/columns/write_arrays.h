@@ -50,8 +50,8 @@ constexpr bool is_of_folders(ArraysFormat format) {
 
 /// The format of what is written to `path`: the one that is chosen, else the one that the ending of its name stands
 /// for, HDF5 for .h5, .hdf5 and .hdf, else NPZ. Throws InputError where ending and choice do not fit together, for
-/// endings of what holds one array or none (.npy, .csv, .txt, .mat, .nc), and for a folder where no format of folders is
-/// chosen.
+/// endings of what holds one array or none (.npy, .csv, .txt, .mat, .nc), and for a folder where no format of folders
+/// is chosen.
 ArraysFormat format_of(const std::filesystem::path& path, std::optional<ArraysFormat> chosen = {});
 
 /// Writes into a file, or folder, that is there, and that all ranks can write to. Each rank writes the rows that it

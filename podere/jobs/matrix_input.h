@@ -34,16 +34,17 @@ std::vector<std::size_t> drop_missing(const source::SourceSpec& source, columns:
 /// linalg::fill_with_means.
 void impute(Impute impute, columns::Matrix& matrix, Json& facts, const JobContext& context);
 
-/// Runs phase(), whose InputError then has the name of the source, and rows as in the file.
+/// Runs phase(), whose InputError then has the name of the source, and rows as in the file. `ways`: which options leave
+/// missing values out.
 template <typename Phase>
-auto in_words_of(const source::SourceSpec& source, const std::vector<std::string>& names, Phase&& phase) {
+auto in_words_of(const source::SourceSpec& source, const std::vector<std::string>& names, Phase&& phase,
+                 const char* ways = "--rows, --drop") {
   try {
     return phase();
   } catch (const linalg::NotFinite& fault) {
     const linalg::NotFinite in_file(fault.row() + source.rows.first_row, fault.column(), names[fault.column()]);
-    throw_input_error(
-        "{}: {}; leave rows or columns out (--rows, --drop, --drop-missing), or fill them in (--impute mean)",
-        source.location, in_file.what());
+    throw_input_error("{}: {}; leave rows or columns out ({}), or fill them in (--impute mean)", source.location,
+                      in_file.what(), ways);
   } catch (const InputError& fault) {
     throw_input_error("{}: {}", source.location, fault.what());
   }

@@ -86,10 +86,13 @@ Json run(const SvdJob& job, const JobContext& context) {
   result.update(missing);
   result["load_seconds"] = watch.restart();
   context.progress.report({"svd", 0, 1, {}});
-  const linalg::Prepared prepared = in_words_of(job.table, matrix.names, [&] {
-    impute(job.impute, matrix, result, context);
-    return linalg::prepare(matrix.values, matrix.names, {job.center, job.scale}, comm, n_threads);
-  });
+  const linalg::Prepared prepared = in_words_of(
+      job.table, matrix.names,
+      [&] {
+        impute(job.impute, matrix, result, context);
+        return linalg::prepare(matrix.values, matrix.names, {job.center, job.scale}, comm, n_threads);
+      },
+      "--rows, --drop, --drop-missing");
   const linalg::Svd svd =
       linalg::svd(matrix.values, prepared.map, options, comm, n_threads, [&](int n_passes, double residual) {
         context.progress.report({"svd", static_cast<std::size_t>(n_passes), 0, {{"residual", residual}}, "pass"});

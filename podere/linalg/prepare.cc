@@ -116,9 +116,7 @@ std::vector<std::uint64_t> fill_with_means(TallMatrix& a, const std::vector<std:
   std::vector<std::size_t> columns;
   for (std::size_t j = 0; j < n_missing.size(); ++j) {
     if (n_missing[j] == a.n_global_rows()) {
-      throw_input_error(
-          "{} has no values, and no mean: leave it out with --drop, or all such columns with --drop-missing",
-          column_text(names, j));
+      throw_input_error("{} has no values, and no mean: leave it out with --drop", column_text(names, j));
     }
     if (n_missing[j] > 0) columns.push_back(j);
   }

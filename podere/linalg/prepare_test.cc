@@ -53,8 +53,7 @@ TEST(FillWithMeans, RefusesColumnsWithoutAMean) {
   for (std::size_t i = 0; i < 5; ++i) empty.row(i)[2] = NAN;
   infinite.row(1)[0] = NAN;
   infinite.row(3)[0] = INFINITY;
-  EXPECT_EQ(refusal_of_filling(std::move(empty)),
-            "column 'c' has no values, and no mean: leave it out with --drop, or all such columns with --drop-missing");
+  EXPECT_EQ(refusal_of_filling(std::move(empty)), "column 'c' has no values, and no mean: leave it out with --drop");
   EXPECT_EQ(refusal_of_filling(std::move(infinite)),
             "column 'a' has missing values, and no mean: others are infinite, or too large to be added");
 }

@@ -78,8 +78,9 @@ ColumnRanges ranges(const TallRows& a, const std::vector<std::string>& names, co
   }
   comm.all_reduce(std::span(all), comm::Reduction::kMax);
   if (a.n_global_rows() == 0) std::ranges::fill(all, 0.0);
+  for (double& value : all) value += 0.0;  // of -0 and 0 either may have come first
   ColumnRanges found{.least = {}, .largest = {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)}};
-  for (std::size_t j = 0; j < n; ++j) found.least.push_back(-all[n + j]);
+  for (std::size_t j = 0; j < n; ++j) found.least.push_back(0.0 - all[n + j]);
   return found;
 }
 

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "podere/linalg/column_facts.h"
 #include "podere/linalg/prepare.h"
 #include "podere/linalg/products.h"
@@ -81,6 +83,19 @@ TEST(SvdDistributed, AllRanksRefuseWhatOneHas) {
     FAIL() << "was accepted";
   } catch (const NotFinite& error) {
     EXPECT_STREQ(error.what(), "row 2222, column 1: the value is missing or infinite");
+  }
+}
+
+/// Which of them comes first depends on threads and ranks.
+TEST(SvdDistributed, ZerosOfBothSignsHaveOneMean) {
+  const auto world = comm::Communicator::world();
+  TallMatrix mine = test_matrix(5500, 3, world.rank(), world.size());
+  for (std::size_t i = 0; i < mine.n_rows(); ++i) mine.row(i)[1] = mine.rows().begin + i < 2048 ? 0.0 : -0.0;
+  for (const int n_threads : {1, 3}) {
+    const ColumnRanges of_values = ranges(mine, {}, world, n_threads);
+    const double mean = moments(mine, of_values, Moments::Wanted::kMeans, world, n_threads).means[1];
+    EXPECT_EQ(mean, 0);
+    EXPECT_FALSE(std::signbit(mean) || std::signbit(of_values.least[1]) || std::signbit(of_values.largest[1]));
   }
 }
 

@@ -17,6 +17,12 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
+namespace {
+
+constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
 double covariance_bytes(std::size_t n, int n_threads) {
   // Sums of each thread; then these, by rows, as they are sent, and as a matrix.
   return sizeof(double) * static_cast<double>(n) * static_cast<double>(n) * (n_threads + 4);
@@ -49,9 +55,11 @@ Covariance covariance(const TallRows& a, const std::vector<std::string>& names, 
   }
   for (Index j = 0; j < norms.size(); ++j) {
     for (Index i = 0; i < j; ++i) {
-      products(j, i) = products(i, j) = std::clamp(corrected(i, j) / norms[i] / norms[j], -1.0, 1.0);
+      const bool both_vary = norms[i] > 0 && norms[j] > 0;
+      const double correlation = both_vary ? corrected(i, j) / norms[i] / norms[j] : kUndefined;
+      products(j, i) = products(i, j) = std::clamp(correlation, -1.0, 1.0);
     }
-    products(j, j) = norms[j] > 0 ? 1 : std::numeric_limits<double>::quiet_NaN();
+    products(j, j) = norms[j] > 0 ? 1 : kUndefined;
   }
   return result;
 }

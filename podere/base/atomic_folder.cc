@@ -38,6 +38,9 @@ bool flush(const fs::path& path) {
 
 AtomicFolder::AtomicFolder(const fs::path& path) : path_(place_of_folder(path)) {
   std::error_code unknown;  // what cannot be looked at cannot be made either, which says why
+  if (fs::is_symlink(path_, unknown)) {
+    throw_input_error("{}: is a link to a place that is not there", path_.string());
+  }
   if (fs::exists(path_, unknown) && !fs::is_directory(path_, unknown)) {
     throw_input_error("{}: is a file, and a folder is to be made there: name another", path_.string());
   }

@@ -61,7 +61,9 @@ TEST(AtomicFolder, RefusesWhatWouldBeLostAndPlacesThatAreNotThere) {
   EXPECT_THROW(AtomicFolder(parent.path()), InputError);
   EXPECT_THROW(AtomicFolder(parent.path() / "file"), InputError);
   EXPECT_THROW(AtomicFolder(parent.path() / "none/out"), InputError);
-  EXPECT_EQ(n_entries(parent.path()), 1);
+  std::filesystem::create_symlink("none", parent.path() / "dangling");
+  EXPECT_THROW(AtomicFolder(parent.path() / "dangling"), InputError);
+  EXPECT_EQ(n_entries(parent.path()), 2);
 }
 
 }  // namespace

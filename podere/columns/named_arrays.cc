@@ -164,6 +164,7 @@ FileNotes NamedArrays::notes() const {
 // "rows are 'time'; columns are 'sst' ('lat' 20 x 'lon' 36)", as far as it is known, or there are several such arrays.
 std::string NamedArrays::line_of_shape() const {
   constexpr std::size_t kMostShown = 5;
+  constexpr std::size_t kMostNameBytes = 100;
   std::string rows, columns;
   const Named* last = nullptr;
   std::size_t n_shown = 0;
@@ -186,7 +187,8 @@ std::string NamedArrays::line_of_shape() const {
   if (last == nullptr || (rows.empty() && n_shown == 1)) return line;
   line += fmt::format("{}columns are {}", line.empty() ? "" : "; ", columns);
   if (n_shown == 1) return line;
-  return line + fmt::format(", side by side (for one alone: --key {}{}{})", key_, key_.empty() ? "" : "/", last->name);
+  return line + fmt::format(", side by side (for one alone: --key {}{}{})", key_, key_.empty() ? "" : "/",
+                            printable_line(last->name, kMostNameBytes));
 }
 
 }  // namespace podere::columns

@@ -7,7 +7,8 @@
 
 #include "podere/base/error.h"
 #include "podere/columns/npy_array.h"
-#include "podere/io/memory_room.h"
+#include "podere/columns/npy_type.h"
+#include "podere/io/byte_source.h"
 
 namespace podere::columns {
 namespace {
@@ -27,8 +28,8 @@ std::uint64_t bytes_of_file(const std::string& location) {
 }  // namespace
 
 std::unique_ptr<ColumnFile> open_raw_rows(const std::string& location, const RawLayout& layout) {
-  if (layout.n_columns < 1 || layout.n_columns > io::kMostFeatures) {
-    throw_input_error("{}: --raw-columns is {}, allowed is 1 to {}", location, layout.n_columns, io::kMostFeatures);
+  if (layout.n_columns < 1 || layout.n_columns > kMostArrayColumns) {
+    throw_input_error("{}: --raw-columns is {}, allowed is 1 to {}", location, layout.n_columns, kMostArrayColumns);
   }
   const NpyType type = npy_type(layout);
   io::SourceVersion version = io::version_of(location);

@@ -44,7 +44,7 @@ int run_covariance(CovarianceCommand options) {
     }
     print(fmt::format("\nfound in {}\n", duration(facts.at("covariance_seconds").get<double>())), descriptor);
     const char* const array = options.job.correlation ? "correlation" : "covariance";
-    print(options.path.empty() ? "all are written with -o FILE.npz or -o FILE.h5\n"
+    print(options.path.empty() ? "all are written with -o FILE.npz, FILE.h5 or FOLDER/\n"
                                : fmt::format("written: {} ({}, mean, deviation)\n", options.path, array),
           descriptor);
   });

@@ -98,7 +98,7 @@ int run_svd(SvdCommand options) {
   return run_matrix_command<jobs::SvdJob>(options, [&](const Json& facts, int descriptor) {
     print_table(options, facts, descriptor);
     print_trust(options, facts, descriptor);
-    print(options.path.empty() ? "vectors are written with -o FILE.npz or -o FILE.h5\n"
+    print(options.path.empty() ? "vectors are written with -o FILE.npz, FILE.h5 or FOLDER/\n"
                                : fmt::format("written: {} ({}s, V)\n", options.path, options.no_left ? "" : "U, "),
           descriptor);
   });

@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _core
 from ._arrays import free_name
-from ._parameters import absolute
+from ._parameters import absolute, whole
 from ._put import Features, ServedArray, array_server, labels_of, numbers_of
 from ._stored_table import MOST_CLASSES, Origin
 
@@ -118,9 +118,9 @@ def _raw_layout(raw_type: Any, raw_columns: int | None, skip_bytes: int) -> dict
         if kind.newbyteorder("<") != kind:
             layout["big_endian"] = True
     if raw_columns is not None:
-        layout["raw_columns"] = operator.index(raw_columns)
+        layout["raw_columns"] = whole("raw_columns", raw_columns, 1, 10_000_000)
     if skip_bytes != 0:
-        layout["skip_bytes"] = operator.index(skip_bytes)
+        layout["skip_bytes"] = whole("skip_bytes", skip_bytes, 0, 2**63 - 1)
     return layout
 
 

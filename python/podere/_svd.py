@@ -291,7 +291,9 @@ class _Decomposition(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X = as_rows(X)
         if is_frame(X):
             return _matrix_of_frame(_arrays.check_features(self, X, reset=reset))
-        values: _Array = check_array(X, dtype=np.float64, order="C", allow_infinite=True, estimator=self, input_name="X")
+        values: _Array = np.require(
+            check_array(X, dtype=np.float64, order="C", allow_infinite=True, estimator=self, input_name="X"),
+            requirements=["C", "ALIGNED"])
         remember_or_check_features(self, X if hasattr(X, "shape") else values, reset=reset)
         return values
 

@@ -73,7 +73,7 @@ def test_what_was_decided_is_printed(podere):
     with numpy.load(podere.folder / "out.npz") as arrays:
         assert numpy.isnan(arrays["correlation"][7]).all() and numpy.isnan(arrays["correlation"]).sum() == 2 * 31 - 1
     out = podere.done("covariance", "both.npz", "--columns", "f1").stdout
-    assert "no two columns vary: there are no correlations" in out and "all are written with -o FILE.npz or -o FILE.h5" in out
+    assert "no two columns vary: there are no correlations" in out and "all are written with -o FILE.npz, FILE.h5 or FOLDER/" in out
 
 
 def test_text_is_float32_and_columns_have_its_names(podere):

@@ -92,7 +92,7 @@ def test_rows_and_columns_are_chosen_and_missing_values_are_found(podere):
      "a.bin: its 48000 bytes are no whole number of rows: 7 columns of float32 are 28 bytes a row"),
     (["--format", "raw", "--raw-type", "int8", "--raw-columns", "1", "--skip-bytes", "48001"],
      "its 48000 bytes are no whole number of rows after the 48001 to skip: 1 column of int8 are 1 bytes a row"),
-    (["--format", "raw", "--raw-type", "float32", "--raw-columns", "0"], "a.bin: --raw-columns is 0, allowed is 1 to 1000000"),
+    (["--format", "raw", "--raw-type", "float32", "--raw-columns", "0"], "a.bin: --raw-columns is 0, allowed is 1 to 10000000"),
     (["--format", "raw", "--raw-type", "float80", "--raw-columns", "3"], "raw-type is 'float80', allowed are float32, float64, "),
     (["--raw-type", "float32", "--raw-columns", "4"], "cannot be chosen"),
     (["--format", "raw", "--raw-type", "float32", "--raw-columns", "4", "--key", "a"], "key cannot be chosen: it is a file of numbers"),

@@ -163,7 +163,7 @@ def test_a_column_that_may_be_a_label_is_named(podere):
 def test_a_limit_of_passes_that_is_too_low_is_printed(podere):
     numpy.save(podere.folder / "noise.npy", RANDOM.normal(size=(3000, 200)))
     out = podere.done("svd", "noise.npy", "--rank", 30, "--method", "krylov", "--passes", 3).stdout
-    assert "residuals are above --tolerance 1e-10 and rounding" in out and "vectors are written with -o FILE.npz or -o FILE.h5" in out
+    assert "residuals are above --tolerance 1e-10 and rounding" in out and "vectors are written with -o FILE.npz, FILE.h5 or FOLDER/" in out
 
 
 @pytest.mark.parametrize("exponent", [-200, 200])

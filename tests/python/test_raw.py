@@ -28,6 +28,8 @@ def test_a_session_reads_what_tofile_wrote(session, tmp_path, kind):
     ({"format": "raw", "raw_type": "float80", "raw_columns": 6}, "raw_type is 'float80', allowed are types of NumPy"),
     ({"format": "raw", "raw_type": "U5", "raw_columns": 6}, "raw_type is .*, allowed are float32, "),
     ({"format": "raw", "raw_type": "f8", "raw_columns": 7}, "no whole number of rows"),
+    ({"format": "raw", "raw_type": "f8", "raw_columns": -1}, "raw_columns is -1, allowed is a whole number from 1 to 10000000"),
+    ({"format": "raw", "raw_type": "f8", "raw_columns": 6, "skip_bytes": -3}, "skip_bytes is -3, allowed is a whole number from 0"),
     ({"raw_type": "f8", "raw_columns": 6}, "cannot be chosen"),
 ])
 def test_what_does_not_fit_is_refused(session, tmp_path, options, words):

@@ -289,7 +289,7 @@ def test_libsvm_files_have_as_many_features_as_are_asked_for(session, tmp_path):
     text.write_bytes(path.read_bytes())
     assert session.read(text, format="libsvm").features == ["f1", "f2", "f3"]
     for kind, match, wrong in ((ValueError, "index 3 is beyond the 2 features", dict(n_features=2)),
-                               (ValueError, "allowed are auto, csv, arrow, hdf5, idx, parquet, npy, npz, libsvm", dict(format="svm")),
+                               (ValueError, "allowed are auto, csv, arrow, hdf5, idx, parquet, npy, npz, raw, libsvm", dict(format="svm")),
                                (ValueError, "labels cannot be chosen", dict(labels=path)),
                                (TypeError, "columns is 'f1'", dict(columns="f1")),
                                (ValueError, "scheme 's3' is not known", dict(labels="s3://bucket/labels", format="idx")),

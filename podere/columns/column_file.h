@@ -39,6 +39,8 @@ struct FileNotes {
   std::vector<std::string> lines = {};  ///< for users: "rows are 'time'"
   /// What files that make one table have in common, if they say it: {"the units of 'sst'", "K"}.
   std::vector<std::pair<std::string, std::string>> common = {};
+  /// Of coordinates, which are columns only if they are named: {"time", "days since 2001-01-01"}.
+  std::vector<std::pair<std::string, std::string>> coordinate_units = {};
   bool has_keys = false;  ///< an array of it may be named by a key
 };
 

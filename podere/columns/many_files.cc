@@ -35,7 +35,7 @@ class ManyFiles final : public ColumnFile {
     for (std::size_t i = n_stored_; i < columns_.size(); ++i) names.push_back(columns_[i].name);
     return names;
   }
-  FileNotes notes() const override { return parts_.front().file->notes(); }
+  FileNotes notes() const override { return first_notes_; }
   bool columns_lie_apart() const override { return parts_.front().file->columns_lie_apart(); }
   bool gives_float64() const override {
     return std::ranges::all_of(parts_, [](const Part& part) { return part.file->gives_float64(); });
@@ -80,8 +80,12 @@ class ManyFiles final : public ColumnFile {
     if (parts_.empty()) {
       columns_ = part.file->columns();
       n_stored_ = columns_.size();
+      first_notes_ = part.file->notes();
+    } else {
+      const FileNotes notes = part.file->notes();
+      check_common(part.file->name(), notes);
+      leave_out_other_units(notes);
     }
-    if (!parts_.empty()) check_common(*part.file);
     part.columns = match(*part.file);
     const std::vector<std::uint64_t>& begins = part.file->group_begins();
     for (std::size_t i = 1; i < begins.size(); ++i) group_begins_.push_back(part.first_row + begins[i]);
@@ -89,13 +93,22 @@ class ManyFiles final : public ColumnFile {
   }
 
   /// Throws InputError where a file says something else than the first of what both say.
-  void check_common(const ColumnFile& file) const {
-    const FileNotes first = parts_.front().file->notes(), here = file.notes();
-    for (const auto& [what, value] : here.common) {
-      const auto found = std::ranges::find(first.common, what, &std::pair<std::string, std::string>::first);
-      if (found == first.common.end() || found->second == value) continue;
-      throw_input_error("{}: {}: {}, and in {}: {}; read files with others by themselves", file.name(), what, value,
+  void check_common(const std::string& name, const FileNotes& notes) const {
+    for (const auto& [what, value] : notes.common) {
+      const auto found = std::ranges::find(first_notes_.common, what, &std::pair<std::string, std::string>::first);
+      if (found == first_notes_.common.end() || found->second == value) continue;
+      throw_input_error("{}: {}: {}, and in {}: {}; read files with others by themselves", name, what, value,
                         parts_.front().file->name(), found->second);
+    }
+  }
+
+  /// Coordinates that each file counts from a day of its own are no columns, also where they are named.
+  void leave_out_other_units(const FileNotes& notes) {
+    for (const auto& [name, units] : first_notes_.coordinate_units) {
+      const auto here = std::ranges::find(notes.coordinate_units, name, &std::pair<std::string, std::string>::first);
+      if (here == notes.coordinate_units.end() || here->second == units) continue;
+      const auto column = std::ranges::find(columns_, name, &Column::name);
+      if (column != columns_.end()) *column = {name, Kind::kOther, "of other units in each file", kCoordinate};
     }
   }
 
@@ -116,7 +129,7 @@ class ManyFiles final : public ColumnFile {
       } else if (column.type == kNoValues) {
         column = others[place];
       } else if (others[place].kind != column.kind && column.left_out == kCoordinate) {
-        column = {column.name, Kind::kOther, "not alike in all files", kCoordinate};
+        if (column.kind != Kind::kOther) column = {column.name, Kind::kOther, "not alike in all files", kCoordinate};
       } else if (others[place].kind != column.kind && others[place].type != kNoValues) {
         throw_input_error("{}: column {} is of type {}, and of type {} in {}", file.name(), printable(column.name),
                           others[place].type, column.type, parts_.front().file->name());
@@ -163,6 +176,7 @@ class ManyFiles final : public ColumnFile {
 
   std::string name_;
   std::vector<Part> parts_;
+  FileNotes first_notes_;  // of the first file
   std::vector<Column> columns_;
   std::size_t n_stored_ = 0;  // columns of the files
   std::vector<std::uint64_t> group_begins_ = {0};

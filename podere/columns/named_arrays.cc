@@ -145,7 +145,10 @@ FileNotes NamedArrays::notes() const {
   };
   std::string names;
   for (const Named& array : arrays_) {
-    if (array.meaning.is_coordinate) continue;
+    if (array.meaning.is_coordinate) {
+      notes.coordinate_units.emplace_back(array.name, array.meaning.units);
+      continue;
+    }
     const std::string name = printable(array.name);
     add("the units of " + name, array.meaning.units);
     std::vector<std::string> dimensions;

@@ -230,6 +230,22 @@ def test_files_of_other_grids_are_not_joined(podere, other, words):
         assert line.startswith("podere: years/3.nc: ") and words in line and "years/1.nc" in line
 
 
+def test_times_of_other_units_in_each_file_are_no_column(podere):
+    import h5py
+
+    (podere.folder / "years").mkdir()
+    for year in (2001, 2002):
+        write_netcdf(podere.folder / f"years/{year}.nc", {"sst": field(year)})
+        with h5py.File(podere.folder / f"years/{year}.nc", "a") as file:
+            file["time"].attrs["units"] = f"days since {year}-01-01"
+    assert facts_of(podere, "svd", "years", "--rank", 2)["rows"] == 2 * DAYS
+    words = "'time' (of other units in each file)"
+    assert words in podere.refused("svd", "years", "--columns", "time,pixel1", "--rank", 1)
+    assert "time" in podere.refused("train", "linear", "years", "--label", "time", "-o", "m.json")
+    one = podere.done("svd", "years/2001.nc", "--columns", "time,pixel1", "--rank", 1)
+    assert "2 columns" in one.stdout
+
+
 def test_as_many_days_as_latitudes_in_one_file(podere):
     (podere.folder / "years").mkdir()
     write_netcdf(podere.folder / "years/1.nc", {"sst": field(1, LATITUDES)}, n_days=LATITUDES)

@@ -13,6 +13,7 @@
 #include "podere/base/json_fields.h"
 #include "podere/base/parallel.h"
 #include "podere/comm/exact_reduce.h"
+#include "podere/io/memory_room.h"
 #include "podere/linear/conjugate_gradients.h"
 #include "podere/linear/kernel_model.h"
 #include "podere/linear/least_squares.h"
@@ -186,6 +187,10 @@ class KernelTrainer final : public algorithm::Trainer {
 
   LeastSquares by_cholesky(const linalg::RowBlocks& blocks, const Scales& scales, const algorithm::Run& run,
                            Json& facts) const {
+    io::check_memory(
+        {fmt::format("products of all pairs of {} random features", n_random()),
+         least_squares_bytes(n_random(), run.n_threads), "use --solver cg, fewer --cores or fewer --random-features"},
+        run.comm);
     run.progress.report({"train", 0, 1, {}, "pass"});
     LeastSquares found = solve_least_squares(blocks, scales, {.l2 = l2_of_cosines()}, run.comm, run.n_threads);
     run.progress.report({"train", 1, 1, {}, "pass"});

@@ -96,6 +96,10 @@ void set_solution(const VectorXd& solution, const Scales& scales, LeastSquares& 
   found.intercept = intercept;
 }
 
+double least_squares_bytes(std::size_t n_features, int n_threads) {
+  return (16.0 * n_threads + 40) * static_cast<double>(n_features) * static_cast<double>(n_features);
+}
+
 LeastSquares solve_least_squares(const Rows& rows, const Penalty& penalty, const comm::Communicator& comm,
                                  int n_threads) {
   const Scales scales = measure_scales(rows, comm, n_threads);

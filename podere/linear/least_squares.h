@@ -33,6 +33,9 @@ struct LeastSquares {
 /// Over the rows, after the normal equations.
 inline constexpr int kPasses = 2;
 
+/// Bytes that solve_least_squares() takes on each executor, where there are many features.
+double least_squares_bytes(std::size_t n_features, int n_threads);
+
 /// Minimizes  sum_i w_i (y_i - b - sum_j c_j x_ij)^2 + penalty  over c and b. The same bits on any number of ranks and
 /// threads. Collective: a pass over the rows for means and ranges; one for the normal equations, n_features^2
 /// n_rows operations, and an all_reduce of 8 n_features^2 bytes; their Cholesky factors, n_features^3 / 3

@@ -9,6 +9,7 @@
 
 #include "podere/base/error.h"
 #include "podere/base/json_fields.h"
+#include "podere/io/memory_room.h"
 #include "podere/linear/least_squares.h"
 #include "podere/linear/linear_model.h"
 #include "podere/table/check_numbers.h"
@@ -53,6 +54,9 @@ class LinearTrainer final : public algorithm::Trainer {
     const table::Table& table = source.labels();
     check_features(table.schema());
     const Rows rows = checked_rows(table, "linear models need", run.comm, run.n_threads);
+    io::check_memory({fmt::format("products of all pairs of {} features", rows.n_features()),
+                      least_squares_bytes(rows.n_features(), run.n_threads), "use fewer --cores or fewer features"},
+                     run.comm);
     run.progress.report({"train", 0, 1, {}, "pass"});
     LeastSquares found = solve_least_squares(rows, {options_.l2, options_.standardize}, run.comm, run.n_threads);
     run.progress.report({"train", 1, 1, {}, "pass"});

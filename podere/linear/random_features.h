@@ -27,7 +27,7 @@ struct FeatureMap {
 /// machines", NeurIPS 2007.
 class RandomFeatures {
  public:
-  /// Memory: 8 (n_features + 1) n_outputs bytes.
+  /// Memory: 8 (n_features + 1) n_outputs bytes, twice while it is made.
   explicit RandomFeatures(const FeatureMap& map);
 
   std::size_t size() const { return n_outputs_; }

@@ -56,8 +56,8 @@ Scales measure_scales(const Rows& rows, const comm::Communicator& comm, int n_th
   Scales scales{VectorXd(n), VectorXd(n), double{comm.all_reduce(largest_weight, comm::Reduction::kMax)}};
   for (std::size_t j = 0; j < n; ++j) {
     const auto place = static_cast<Index>(j);
-    const double smallest = double{least[2 * j]};
-    const double largest = -double{least[2 * j + 1]};
+    const double smallest = double{least[2 * j]} + 0.0;  // of -0 and 0 either may have come first
+    const double largest = 0.0 - double{least[2 * j + 1]};
     const double mean = smallest == largest ? smallest : sums[j].value() / sums[n].value();  // exactly, of a constant
     const double reach = std::max(largest - mean, mean - smallest);
     scales.shift[place] = mean;

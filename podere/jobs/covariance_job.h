@@ -11,7 +11,7 @@ namespace podere::jobs {
 
 /// Result: the facts of the matrix, "imputed" where that is wanted, "constant" (columns), "strongest" (the pairs of
 /// columns with the largest correlations in magnitude: "columns" and "correlation"), and seconds. Writes "covariance"
-/// or "correlation" [n x n], where those of constant columns are NaN, "mean" and "deviation" [n].
+/// or "correlation" [n x n], where correlations of constant columns are NaN, "mean" and "deviation" [n].
 struct CovarianceJob {
   static constexpr const char* kKind = "covariance";
 

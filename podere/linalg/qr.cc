@@ -152,7 +152,8 @@ Qr qr(TallMatrix& a, const std::vector<std::string>& names, WantedQ wanted, cons
       int n_threads) {
   const std::size_t n = a.n_columns();
   if (a.n_global_rows() < n) {
-    throw_input_error("has {} rows and {} columns, allowed are at least as many rows as columns", a.n_global_rows(), n);
+    throw_input_error("has {} row{} and {} columns, allowed are at least as many rows as columns", a.n_global_rows(),
+                      a.n_global_rows() == 1 ? "" : "s", n);
   }
   use_the_same_blocks_everywhere();
   const ColumnRanges of_values = prepare(a, names, {}, comm, n_threads).ranges;

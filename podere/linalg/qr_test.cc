@@ -125,7 +125,7 @@ TEST(Qr, RefusesColumnsThatDependOnThoseBefore) {
 
 TEST(Qr, RefusesFewerRowsThanColumns) {
   EXPECT_EQ(refusal_of_qr(dense(test_matrix(1, 2))),
-            "has 1 rows and 2 columns, allowed are at least as many rows as columns");
+            "has 1 row and 2 columns, allowed are at least as many rows as columns");
 }
 
 TEST(SolveRows, GivesWhatSubstitutionGives) {
